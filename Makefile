@@ -1,0 +1,45 @@
+# Each target sets up what it needs in .venv; nothing has to be activated.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q -c requirements.txt -e
+NOTEBOOKS := $(wildcard book/*.ipynb)
+
+.PHONY: help book test test-library test-notebooks execute benchmark lint clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
+
+book: $(VENV)/.book ## build the HTML book
+	$(BIN)/jupyter-book build book --config "$(CURDIR)/_config.yml" --toc "$(CURDIR)/_toc.yml" --path-output . -W --keep-going -q
+	@echo "The book is built: open _build/html/index.html"
+
+test: test-library test-notebooks ## run every test
+
+test-library: $(VENV)/.test ## run the library's tests and the examples in its docstrings
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
+
+test-notebooks: $(VENV)/.test ## replay every notebook against its stored outputs
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -p tests.replay --nbval --nbval-current-env $(NOTEBOOKS)
+
+execute: $(VENV)/.test ## run every notebook afresh and store its outputs
+	$(BIN)/python tools/execute.py $(NOTEBOOKS)
+
+lint: $(VENV)/.test ## check style, notebooks included
+	$(BIN)/ruff check . && $(BIN)/ruff format --check src tests tools book/_ext
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) _build .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0] or 0)'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.book: $(BIN)/python requirements.txt pyproject.toml
+	$(INSTALL) ".[book]"
+	@touch $@
+
+$(VENV)/.test: $(BIN)/python requirements.txt pyproject.toml
+	$(INSTALL) ".[book,test,torch]"
+	@touch $@

@@ -1,0 +1,72 @@
+"""Markov chains and the transformers that learn them, exactly and fast.
+
+Every public name is reachable from here and loaded when it is first used, so that
+``import markov_transformers`` costs next to nothing and never imports torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "walks": ("CircleWalk",),
+    "chains": ("NGramChain", "DirichletPrior"),
+    "information": (
+        "chi2_divergence",
+        "chi2_information",
+        "copying_gap_threshold",
+        "empirical_windows",
+        "information_of_subsets",
+        "InformationSet",
+        "information_set",
+        "modified_chi2_information",
+        "shannon_information",
+    ),
+    "induction": (
+        "BayesOptimal",
+        "FullHistoryMatch",
+        "GeneralizedInductionHead",
+        "InductionHead",
+        "Unigram",
+        "match_features",
+        "match_kernel",
+        "monomial_features",
+        "n_monomial_features",
+    ),
+    "losses": ("LogLoss", "SquareLoss", "LogisticLoss", "HingeLoss", "ExponentialLoss"),
+    "one_layer": (
+        "OneLayerModel",
+        "OneLayerParameters",
+        "OneLayerRun",
+        "sine_positions",
+    ),
+    "explorer": ("Explorer", "Slider", "Choice"),
+    "_progress": ("progress",),
+}
+_MODULES = (
+    *(home for home in _HOMES if not home.startswith("_")),
+    "explorers",
+    "figures",
+    "information_claims",
+    "models",
+)
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *_HOME_OF, *(m for m in _MODULES if m not in _HOME_OF)]
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(f"{__name__}.{_HOME_OF[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"{__name__}.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,76 @@
+"""Figures that serve many chapters: matrices with their numbers, and labelled curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .style import COLORS, new_figure, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def matrix(
+    axes: Axes, values: np.ndarray, *, title: str = "", labels: tuple[str, str] = ("", ""), **limits
+) -> None:
+    """Draw a matrix as shades with its numbers written in."""
+    values = np.asarray(values)
+    image = axes.imshow(values, **limits)
+    low, high = image.get_clim()
+    middle = (low + high) / 2
+    if max(values.shape) <= 8:
+        size = 10 if max(values.shape) <= 6 else 8
+        for (row, column), value in np.ndenumerate(values):
+            color = "black" if value > middle else "white"
+            axes.text(column, row, _short(value), ha="center", va="center", color=color, fontsize=size)
+    axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
+    axes.set_xticks(range(values.shape[1]))
+    axes.set_yticks(range(values.shape[0]))
+    axes.tick_params(length=0)
+    axes.grid(False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def matrices(values: Mapping[str, np.ndarray], *, labels: tuple[str, str], shared: bool = True) -> Figure:
+    """Draw matrices side by side, on one scale if `shared`."""
+    with style():
+        figure = new_figure(max(7.2, 2.9 * len(values)), 3.4 if len(values) > 2 else 3.7)
+        figure.get_layout_engine().set(h_pad=0.1)
+        panels = figure.subplots(1, len(values), squeeze=False)[0]
+        low, high = (f(np.min(v) if f is min else np.max(v) for v in values.values()) for f in (min, max))
+        limits = {"vmin": low, "vmax": high} if shared else {}
+        for axes, (title, value) in zip(panels, values.items()):
+            matrix(
+                axes, value, title=title, labels=(labels[0], labels[1] if axes is panels[0] else ""), **limits
+            )
+    return figure
+
+
+def curves(
+    curves: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    *,
+    labels: tuple[str, str],
+    scales: tuple[str, str] = ("linear", "linear"),
+    dashed: Sequence[str] = (),
+    title: str = "",
+) -> Figure:
+    """Draw labelled curves in one panel; those named in `dashed` are references."""
+    with style():
+        figure = new_figure(7.2, 3.6)
+        axes = figure.subplots()
+        for color, (label, (x, y)) in zip(COLORS * 2, curves.items()):
+            axes.plot(x, y, linestyle="--" if label in dashed else "-", color=color, label=label)
+        axes.set(xlabel=labels[0], ylabel=labels[1], xscale=scales[0], yscale=scales[1], title=title)
+        axes.legend()
+    return figure
+
+
+def _short(value: float) -> str:
+    if value == 0:
+        return "0"
+    return f"{value:.2f}".removeprefix("0") if abs(value) < 10 else f"{value:.0f}"

@@ -1,0 +1,276 @@
+import math
+from itertools import combinations, pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from markov_transformers.chains import DirichletPrior
+from markov_transformers.induction import (
+    BayesOptimal,
+    FullHistoryMatch,
+    GeneralizedInductionHead,
+    InductionHead,
+    Unigram,
+    match_features,
+    match_kernel,
+    monomial_features,
+    n_monomial_features,
+)
+
+some = settings(max_examples=40, deadline=None)
+
+
+@st.composite
+def contexts(draw):
+    """Random tokens (n, L) with a window M < L and a set of lags within it."""
+    d, window = draw(st.integers(1, 4)), draw(st.integers(1, 5))
+    length, n = draw(st.integers(window + 1, 14)), draw(st.integers(1, 4))
+    subset = tuple(sorted(draw(st.sets(st.integers(1, window)))))
+    tokens = np.random.default_rng(draw(st.integers(0, 2**32))).integers(d, size=(n, length))
+    return tokens, subset, window, d
+
+
+def literal_head(x, subset, window, d):
+    """(3.3) with the paper's indices, counted from one: x[l] is x_l."""
+    length = len(x)
+    x = dict(enumerate(x, start=1))
+    total, n = np.zeros(d), 0
+    for position in range(window + 1, length + 1):
+        if all(x[position - s] == x[length + 1 - s] for s in subset):
+            total[x[position]] += 1
+            n += 1
+    if n == 0:
+        for position in range(window + 1, length + 1):
+            total[x[position]] += 1
+        n = length - window
+    return total / n
+
+
+@some
+@given(contexts())
+def test_the_head_agrees_with_its_formula_position_by_position(case):
+    tokens, subset, window, d = case
+    expected = [literal_head(x, subset, window, d) for x in tokens.tolist()]
+    np.testing.assert_array_equal(GeneralizedInductionHead(subset, window).predict(tokens, d), expected)
+
+
+@some
+@given(contexts())
+def test_special_heads_are_the_general_one_with_their_lags(case):
+    tokens, _, window, d = case
+    plain = [literal_head(x, (1,), window, d) for x in tokens.tolist()]
+    np.testing.assert_array_equal(InductionHead(window).predict(tokens, d), plain)
+    full = [literal_head(x, range(1, window + 1), window, d) for x in tokens.tolist()]
+    np.testing.assert_array_equal(FullHistoryMatch(window).predict(tokens, d), full)
+    first = [literal_head(x, (1,), 1, d) for x in tokens.tolist()]
+    np.testing.assert_array_equal(InductionHead().predict(tokens, d), first)
+
+
+@some
+@given(contexts())
+def test_every_predictor_returns_probabilities(case):
+    tokens, subset, window, d = case
+    lags = subset or (1,)
+    for predictor in [
+        GeneralizedInductionHead(subset, window),
+        Unigram(),
+        BayesOptimal(lags, 1e-9),
+        BayesOptimal(lags, 1e9),
+    ]:
+        y = predictor.predict(tokens, d)
+        assert y.shape == (len(tokens), d) and (y >= 0).all()
+        np.testing.assert_allclose(y.sum(axis=1), 1, atol=1e-15)
+
+
+@some
+@given(contexts(), st.integers(0, 100))
+def test_relabelling_the_tokens_relabels_the_prediction(case, seed):
+    tokens, subset, window, d = case
+    order = np.random.default_rng(seed).permutation(d)
+    for predictor in [GeneralizedInductionHead(subset, window), Unigram(), BayesOptimal((1,), 0.3)]:
+        renamed = predictor.predict(order[tokens], d)
+        np.testing.assert_allclose(renamed[:, order], predictor.predict(tokens, d), rtol=1e-15)
+
+
+def test_the_first_match_counts_and_the_present_position_does_not():
+    # L = 4, M = 1: positions 2, 3, 4; only l = 2 follows a token equal to x_4.
+    np.testing.assert_array_equal(GeneralizedInductionHead((1,), 1).predict([[0, 1, 2, 0]]), [[0, 1, 0]])
+    # With M = 2 position 2 is out of reach: the fallback averages x_3 and x_4.
+    np.testing.assert_array_equal(GeneralizedInductionHead((1,), 2).predict([[0, 1, 2, 0]]), [[0.5, 0, 0.5]])
+
+
+def test_the_fallback_is_taken_for_each_sequence_alone():
+    tokens = [[0, 1, 0, 1, 0], [0, 0, 1, 1, 2]]
+    np.testing.assert_array_equal(InductionHead().predict(tokens), [[0, 1, 0], [0.25, 0.5, 0.25]])
+
+
+def test_the_empty_set_averages_what_comes_after_the_window():
+    tokens = np.array([[0, 0, 0, 1, 2, 1]])
+    np.testing.assert_allclose(GeneralizedInductionHead((), 2).predict(tokens), [[1 / 4, 1 / 2, 1 / 4]])
+    np.testing.assert_allclose(Unigram().predict(tokens), [[1 / 2, 1 / 3, 1 / 6]])
+
+
+def test_the_vocabulary_can_be_larger_than_what_is_seen():
+    assert InductionHead().predict([[0, 1, 0]]).shape == (1, 2)
+    np.testing.assert_array_equal(InductionHead().predict([[0, 1, 0]], vocab_size=4), [[0, 1, 0, 0]])
+
+
+# Bayes
+
+
+def test_the_bayes_predictor_agrees_with_integration_over_kernels():
+    # Two tokens, lag 1: weigh a grid of both rows by prior times likelihood.
+    concentration, x = 1.5, [0, 1, 1, 0, 0, 1, 0]
+    grid = (np.arange(2000) + 0.5) / 2000
+    weight = (grid * (1 - grid)) ** (concentration - 1)
+    a, b = grid[:, None], grid  # probability of token 1 after 0 and after 1
+    posterior = weight[:, None] * weight
+    for old, new in pairwise(x):
+        row = b if old else a
+        posterior = posterior * (row if new else 1 - row)
+    expected = (posterior * a).sum() / posterior.sum()
+    assert BayesOptimal((1,), concentration).predict([x])[0, 1] == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_bayes_predictor_has_the_least_loss_over_all_histories_of_the_prior():
+    # Expected log loss by Monte Carlo against predictors that know less or smooth otherwise.
+    prior = DirichletPrior(3, (1, 3), 0.2)
+    tokens = prior.sample(20_000, 41, rng=0)
+    rows = np.arange(len(tokens))
+
+    def losses(predictor):
+        y = predictor.predict(tokens[:, :-1], 3)[rows, tokens[:, -1]]
+        return -np.log(y + 1e-12)
+
+    best = losses(BayesOptimal(prior.lags, prior.concentration))
+    for other in [
+        BayesOptimal((1, 3), 1.0),
+        BayesOptimal((1, 3), 0.02),
+        BayesOptimal((1,), 0.2),
+        BayesOptimal((1, 2, 3), 0.2),
+        GeneralizedInductionHead((1, 3), 3),
+        Unigram(),
+    ]:
+        extra = losses(other) - best
+        assert extra.mean() > 4 * extra.std() / math.sqrt(len(extra))
+
+
+def test_the_bayes_predictor_tends_to_the_matches_and_to_the_uniform_law():
+    tokens = DirichletPrior(3, (1, 2), 1.0).sample(200, 60, rng=0)
+    head = GeneralizedInductionHead((1, 2), 2).predict(tokens)
+    matched = match_kernel(tokens, (1, 2))[:, -1, :-1].sum(axis=1) > 0
+    sharp = BayesOptimal((1, 2), 1e-12).predict(tokens)
+    np.testing.assert_allclose(sharp[matched], head[matched], atol=1e-10)
+    np.testing.assert_allclose(sharp[~matched], 1 / 3, atol=1e-15)
+    np.testing.assert_allclose(BayesOptimal((1, 2), 1e12).predict(tokens), 1 / 3, atol=1e-10)
+
+
+def test_the_prior_predicts_as_its_bayes_predictor():
+    tokens = [[0, 1, 1, 0, 1]]
+    np.testing.assert_array_equal(
+        DirichletPrior(4, (2,), 0.3).predict(tokens), BayesOptimal((2,), 0.3).predict(tokens, 4)
+    )
+
+
+# Features
+
+
+@some
+@given(contexts())
+def test_inner_products_of_the_features_tell_which_positions_match(case):
+    tokens, subset, _, d = case
+    psi = match_features(tokens, subset, d)
+    first = max(subset, default=0)
+    size = tokens.shape[1] + 1 - first
+    assert psi.shape == (len(tokens), size, d ** len(subset))
+    gram = psi @ psi.transpose(0, 2, 1)
+    expected = np.array(
+        [
+            [
+                [float(all(x[first + i - s] == x[first + j - s] for s in subset)) for j in range(size)]
+                for i in range(size)
+            ]
+            for x in tokens.tolist()
+        ]
+    )
+    np.testing.assert_array_equal(gram, expected)
+    np.testing.assert_array_equal(match_kernel(tokens, subset), expected)
+
+
+def test_each_feature_belongs_to_its_pattern_nearest_lag_first():
+    psi = match_features([[2, 0, 1]], (1, 2), vocab_size=3)
+    np.testing.assert_array_equal(psi[0, -1], np.kron(np.eye(3)[1], np.eye(3)[0]))
+
+
+@some
+@given(contexts())
+def test_the_head_is_a_kernel_classifier_over_its_features(case):
+    tokens, subset, window, d = case
+    weights = match_kernel(tokens, subset)[:, -1, window - max(subset, default=0) : -1]
+    onehot = np.eye(d)[tokens[:, window:]]
+    weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, 1)
+    expected = (weights[:, :, None] * onehot).sum(axis=1) / weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(
+        GeneralizedInductionHead(subset, window).predict(tokens, d), expected, atol=1e-15
+    )
+
+
+@some
+@given(st.integers(1, 4), st.integers(1, 3), st.integers(0, 2**32), st.data())
+def test_monomial_features_realise_the_polynomial_kernel(n_heads, d, seed, data):
+    degree = data.draw(st.integers(0, n_heads))
+    rng = np.random.default_rng(seed)
+    v, w = rng.standard_normal((2, 5, n_heads, d))
+    subsets = [s for k in range(degree + 1) for s in combinations(range(n_heads), k)]
+    c = rng.standard_normal(len(subsets))
+    phi, psi = monomial_features(v, c, degree), monomial_features(w, c, degree)
+    expected = np.zeros(5)
+    for weight, subset in zip(c, subsets):
+        expected += weight**2 * np.prod([(v[:, h] * w[:, h]).sum(axis=1) for h in subset], axis=0)
+    np.testing.assert_allclose((phi * psi).sum(axis=1), expected, rtol=1e-10, atol=1e-12)
+    assert phi.shape[1] == n_monomial_features(n_heads, d, degree)
+
+
+def test_there_are_37_features_at_the_size_of_the_paper():
+    assert n_monomial_features(3, 3, 2) == 37
+    monomials = [
+        m for k in range(3) for s in combinations(range(3), k) for m in product(range(3), repeat=len(s))
+    ]
+    assert len(monomials) == 37
+
+
+# Arguments
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: GeneralizedInductionHead((3,), 2),
+        lambda: GeneralizedInductionHead((1, 1), 2),
+        lambda: GeneralizedInductionHead((1,), 0),
+        lambda: InductionHead(0),
+        lambda: FullHistoryMatch(1.5),
+        lambda: BayesOptimal((), 1.0),
+        lambda: BayesOptimal((1,), 0.0),
+        lambda: BayesOptimal((1,), math.nan),
+        lambda: GeneralizedInductionHead((1,), 2).predict([[0, 1]]),
+        lambda: InductionHead().predict([0, 1, 0]),
+        lambda: InductionHead().predict([[0.0, 1.0]]),
+        lambda: InductionHead().predict([[0, -1]]),
+        lambda: InductionHead().predict([[0, 2]], vocab_size=2),
+        lambda: InductionHead().predict([[0, 1]], vocab_size=0),
+        lambda: Unigram().predict([[]]),
+        lambda: BayesOptimal((3,), 1.0).predict([[0, 1]]),
+        lambda: match_features([[0, 1]], (3,)),
+        lambda: match_kernel([[0, 1]], (0,)),
+        lambda: monomial_features(np.ones((3, 2)), np.ones(5), 2),
+        lambda: monomial_features(np.ones(3), np.ones(1), 0),
+        lambda: monomial_features(np.ones((3, 2)), np.ones(4), 4),
+        lambda: n_monomial_features(2, 2, 3),
+    ],
+)
+def test_bad_arguments_are_refused(call):
+    with pytest.raises(ValueError):
+        call()
