@@ -54,7 +54,8 @@ _MODULES = (
 )
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = ["__version__", *_HOME_OF, *(m for m in _MODULES if m not in _HOME_OF)]
+# Without "models", so that a star import works where torch is missing.
+__all__ = ["__version__", *_HOME_OF, *(module for module in _MODULES if module != "models")]
 
 
 def __getattr__(name: str) -> object:
@@ -69,4 +70,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_MODULES})

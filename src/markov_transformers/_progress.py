@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import os
+import sys
+import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 Item = TypeVar("Item")
 
+_DELAY = 1.0  # seconds of work before a bar appears
 STORE_VARIABLE = "MARKOV_TRANSFORMERS_STORE_OUTPUTS"
 
 
@@ -40,7 +44,41 @@ def progress(items: Iterable[Item], description: str = "", total: int | None = N
     """
     if storing_outputs():
         yield from items
-        return
-    from tqdm.auto import tqdm
+    elif _in_notebook():
+        yield from _notebook_bar(items, description, total)
+    else:
+        from tqdm import tqdm
 
-    yield from tqdm(items, desc=description, total=total, delay=1.0, leave=False)
+        yield from tqdm(items, desc=description, total=total, delay=_DELAY, leave=False)
+
+
+def _in_notebook() -> bool:
+    """Return whether a Jupyter frontend shows what this process displays."""
+    module = sys.modules.get("IPython")
+    shell = module.get_ipython() if module else None
+    return type(shell).__name__ in ("ZMQInteractiveShell", "Shell")  # the latter is Colab's
+
+
+def _notebook_bar(items: Iterable[Item], description: str, total: int | None) -> Iterator[Item]:
+    """Show a bar of plain HTML and take it away at the end: no widget stays in a saved notebook."""
+    from IPython.display import display
+
+    if total is None and hasattr(items, "__len__"):
+        total = len(items)
+    handle, start, drawn = None, time.monotonic(), 0.0
+    try:
+        for number, item in enumerate(items):
+            now = time.monotonic()
+            if now - start > _DELAY and now - drawn > 0.2:
+                bar = f"<progress max={total} value={number}></progress>" if total else ""
+                count = f"{number} of {total}" if total else f"{number}"
+                page = {"text/html": f"{html.escape(description)} {bar} {count}"}
+                if handle is None:
+                    handle = display(page, raw=True, display_id=True)
+                else:
+                    handle.update(page, raw=True)
+                drawn = now
+            yield item
+    finally:
+        if handle is not None:
+            handle.update({}, raw=True)

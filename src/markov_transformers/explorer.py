@@ -284,11 +284,13 @@ class Explorer:
             for i, preset in enumerate(presets)
         )
         more = f'<p class="mt-more">A live kernel adds more values of: {escape(", ".join(live_only))}.</p>'
+        title = escape(self.title)
+        width, height = (f"{100 * inches:.0f}" for inches in self.size)
         return (
             f"<style>{_asset('explorer.css')}</style>"
-            f'<figure class="mt-explorer" id="explorer-{self.name}" role="group" aria-label="{escape(self.title)}">'
-            f'<figcaption class="mt-title">{escape(self.title)}</figcaption>'
-            f'<img class="mt-frame dark-light" width="{self.size[0] * 100:.0f}" height="{self.size[1] * 100:.0f}" '
+            f'<figure class="mt-explorer" id="explorer-{self.name}" role="group" aria-label="{title}">'
+            f'<figcaption class="mt-title">{title}</figcaption>'
+            f'<img class="mt-frame dark-light" width="{width}" height="{height}" '
             f'src="{first["image"]}" alt="{escape(first["alt"], quote=True)}">'
             f'<form class="mt-controls" hidden>{rows}<div class="mt-presets">{buttons}</div></form>'
             f'<output class="mt-readout" aria-live="polite">{escape(presets[0]["frame"])}</output>'
@@ -409,6 +411,8 @@ def _settle(control: Any, values: list, page: Sequence) -> None:
     for value in page:
         if value not in values:
             check.refuse("page", value, f"chosen from {values}")
+    if len({control.show(value) for value in values}) < len(values):
+        check.refuse("values", values, "different from each other as the reader sees them, in six digits")
     object.__setattr__(control, "values", tuple(values))
     object.__setattr__(control, "page", tuple(page))
 

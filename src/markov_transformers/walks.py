@@ -43,8 +43,8 @@ class CircleWalk:
     --------
     >>> walk = CircleWalk(n_nodes=6, p=0.7)
     >>> walk.sample(2, 8, rng=0)
-    array([[5, 0, 1, 0, 1, 2, 1, 2],
-           [3, 4, 5, 0, 5, 0, 5, 0]])
+    array([[5, 0, 1, 2, 1, 0, 1, 0],
+           [3, 4, 3, 2, 3, 2, 3, 2]])
     >>> walk.transition_matrix()[0]
     array([0. , 0.7, 0. , 0. , 0. , 0.3])
     """
