@@ -35,6 +35,12 @@ _HOMES = {
         "monomial_features",
         "n_monomial_features",
     ),
+    "windows": ("WindowCounts", "ScoreCounts"),
+    "staged": ("StagedModel",),
+    "full_model": ("FullModel",),
+    "dynamics": ("Trajectory",),
+    "readout": ("SoftmaxCrossEntropy",),
+    "reweighting": ("classifier_speed", "induction_head_bound", "reweighted_law"),
     "losses": ("LogLoss", "SquareLoss", "LogisticLoss", "HingeLoss", "ExponentialLoss"),
     "one_layer": (
         "OneLayerModel",

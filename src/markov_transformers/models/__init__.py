@@ -12,5 +12,6 @@ except ImportError as error:
     ) from error
 
 from .one_layer import OneLayerTransformer
+from .two_layer import FullTransformer, TwoLayerTransformer
 
-__all__ = ["OneLayerTransformer"]
+__all__ = ["FullTransformer", "OneLayerTransformer", "TwoLayerTransformer"]

@@ -1,0 +1,225 @@
+"""Figures of what sets of lags tell about the next token, and of what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .style import BLACK, BLUE, COLORS, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, new_figure, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Subset = tuple[int, ...]
+
+
+def name_of(subset: Subset) -> str:
+    """Return a set of lags as it is written in the book."""
+    return "{" + ", ".join(map(str, subset)) + "}" if subset else "∅"
+
+
+def lag_dots(axes: Axes, subsets: Sequence[Subset], parents: Subset | None = None) -> None:
+    """Draw which lags each column's set holds, as a grid of dots; the parents' column is shaded."""
+    window = max(map(max, subsets))
+    grid = [(i, lag, lag in subset) for i, subset in enumerate(subsets) for lag in range(1, window + 1)]
+    axes.vlines(range(len(subsets)), [s[0] for s in subsets], [s[-1] for s in subsets], color=BLACK)
+    axes.plot(*zip(*((i, lag) for i, lag, inside in grid if not inside)), "o", color="0.85", zorder=1)
+    axes.plot(*zip(*((i, lag) for i, lag, inside in grid if inside)), "o", color=BLACK)
+    if parents in subsets:
+        axes.axvspan(subsets.index(parents) - 0.5, subsets.index(parents) + 0.5, color="0.9", zorder=0)
+    axes.set(xlim=(-0.6, len(subsets) - 0.4), ylim=(window + 0.6, 0.4), xticks=[])
+    axes.set_yticks(range(1, window + 1), [f"lag {lag}" for lag in range(1, window + 1)])
+    axes.tick_params(length=0)
+    axes.grid(False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+def subset_bars(
+    panels: Mapping[str, Mapping[Subset, float]],
+    *,
+    parents: Subset | None = None,
+    marked: Collection[Subset] | None = None,
+) -> Figure:
+    """Draw one number for each set of lags, as bars over a grid of dots that spells the sets.
+
+    In each panel the largest value and its ties stand out, or the sets in `marked` if given.
+    """
+    subsets = [subset for subset in next(iter(panels.values())) if subset]
+    window = max(map(max, subsets))
+    with style():
+        figure = new_figure(7.2, 1.9 * len(panels) + 0.26 * window + 0.3)
+        ratios = [1.6] * len(panels) + [0.26 * window]
+        *rows, below = figure.subplots(len(panels) + 1, 1, height_ratios=ratios, sharex=True)
+        for axes, (title, values) in zip(rows, panels.items()):
+            heights = np.array([values[subset] for subset in subsets])
+            if marked is None:
+                stand_out = heights >= heights.max() * (1 - 1e-9)
+            else:
+                stand_out = np.array([subset in marked for subset in subsets])
+            axes.bar(range(len(subsets)), heights, color=np.where(stand_out, VERMILION, SKY), width=0.72)
+            if parents in subsets:
+                at = subsets.index(parents)
+                axes.axvspan(at - 0.5, at + 0.5, color="0.9", zorder=0)
+            axes.set_title(title, loc="left")
+            axes.grid(axis="x", visible=False)
+            axes.tick_params(axis="x", length=0)
+        lag_dots(below, subsets, parents)
+    return figure
+
+
+def exchange(chi2: Mapping[Subset, float], vocab_size: int, *, parents: Subset | None = None) -> Figure:
+    """Draw sets in the plane of size and information, with lines along which the exchange is even."""
+    sets = [subset for subset, value in chi2.items() if subset and value > 1e-9]
+    size = np.array([len(subset) for subset in sets])
+    height = np.log([chi2[subset] for subset in sets]) / np.log(vocab_size)
+    score = height - size
+    best = int(score.argmax())
+    with style():
+        figure = new_figure(7.2, 4.0)
+        axes = figure.subplots()
+        x = np.array([0.6, max(size) + 0.9])
+        low, high = height.min() - 0.5, height.max() + 0.5
+        for offset in np.arange(np.floor(low - x[1]), np.ceil(high - x[0]) + 0.1, 0.5):
+            axes.plot(x, x + offset, color="0.85", linewidth=1, zorder=0)
+        axes.plot(x, x + score[best], color=VERMILION, linestyle="--", linewidth=1.8, zorder=1)
+        for i, subset in enumerate(sets):
+            color = VERMILION if i == best else BLUE
+            axes.plot(size[i], height[i], "s" if subset == parents else "o", color=color, markersize=9)
+        for group in _close_together(size, height):
+            text = ", ".join(name_of(sets[i]) for i in group)
+            axes.annotate(
+                text, (size[group[0]], height[group[0]]), (9, -4), textcoords="offset points", fontsize=10
+            )
+        axes.set(xlim=x, ylim=(low, high), xticks=range(1, max(size) + 1))
+        axes.set(xlabel="number of lags |S|", ylabel=f"log of the information, base {vocab_size}")
+        axes.grid(False)
+    return figure
+
+
+def winner_maps(
+    maps: Mapping[str, np.ndarray], sides: np.ndarray, *, labels: tuple[str, str], point: tuple[float, float]
+) -> Figure:
+    """Draw which set wins over a square, one panel each, with one named point.
+
+    Each map is an array of sets (tuples), rows along the vertical axis.
+    """
+    from matplotlib.colors import ListedColormap
+    from matplotlib.patches import Patch
+
+    winners = sorted({s for grid in maps.values() for s in grid.ravel()}, key=lambda s: (len(s), s))
+    palette = [SKY, ORANGE, BLUE, VERMILION, GREEN, PURPLE, YELLOW][: len(winners)]
+    step = sides[1] - sides[0]
+    extent = (sides[0] - step / 2, sides[-1] + step / 2) * 2
+    with style():
+        figure = new_figure(7.2, 4.1)
+        panels = figure.subplots(1, len(maps), squeeze=False, sharey=True)[0]
+        for axes, (title, grid) in zip(panels, maps.items()):
+            number = np.array([winners.index(s) for s in grid.ravel()]).reshape(grid.shape)
+            axes.imshow(
+                number,
+                origin="lower",
+                extent=extent,
+                cmap=ListedColormap(palette),
+                vmin=-0.5,
+                vmax=len(winners) - 0.5,
+                interpolation="nearest",
+            )
+            axes.plot(*point, "o", color="white", markeredgecolor=BLACK, markersize=9)
+            axes.set(title=title, xlabel=labels[0])
+            axes.grid(False)
+        panels[0].set_ylabel(labels[1])
+        handles = [Patch(color=color, label=name_of(s)) for color, s in zip(palette, winners)]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(winners))
+    return figure
+
+
+def selection_over_concentration(
+    concentrations: np.ndarray,
+    averages: Mapping[Subset, np.ndarray],
+    shares: Mapping[Subset, np.ndarray],
+) -> Figure:
+    """Draw averages over a prior for some sets, and the share of single chains that each set wins.
+
+    Averages are drawn relative to those of the first set.
+    """
+    with style():
+        figure = new_figure(7.2, 6.0)
+        top, bottom = figure.subplots(2, 1, sharex=True)
+        color_of = dict(zip([*averages, *(s for s in shares if s not in averages)], COLORS + (YELLOW, "0.7")))
+        reference = next(iter(averages.values()))
+        for subset, values in averages.items():
+            top.plot(concentrations, values / reference, color=color_of[subset], label=name_of(subset))
+        top.set_title("average over chains, relative to the parents", loc="left")
+        top.set(xscale="log", ylim=(0, 1.15))
+        top.legend(loc="lower left", ncols=2)
+        bottom.stackplot(
+            concentrations,
+            *shares.values(),
+            colors=[color_of[s] for s in shares],
+            labels=[name_of(s) if s else "others" for s in shares],
+        )
+        bottom.set_title("share of single chains that each set wins", loc="left")
+        bottom.set(
+            xlabel="Dirichlet concentration α", ylim=(0, 1), xlim=(concentrations[0], concentrations[-1])
+        )
+        bottom.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def information_scatter(
+    chi2: Mapping[Subset, np.ndarray], shannon: Mapping[Subset, np.ndarray], shown: Sequence[Subset]
+) -> Figure:
+    """Draw Shannon's information against the chi-squared one, a point for each chain and set."""
+    with style():
+        figure = new_figure(7.2, 4.0)
+        axes = figure.subplots()
+        for color, marker, subset in zip(COLORS, "os^D", shown):
+            axes.plot(
+                chi2[subset],
+                shannon[subset],
+                marker,
+                color=color,
+                markersize=3.5,
+                alpha=0.6,
+                label=name_of(subset),
+            )
+        x = np.linspace(0, max(values.max() for values in chi2.values()) * 1.02, 200)
+        axes.plot(x, np.log1p(x), color=BLACK, linewidth=1.4, label="log(1 + χ²)")
+        axes.plot(x, x / 2, color=BLACK, linewidth=1.4, linestyle=":", label="χ²/2")
+        axes.set(xlabel="chi-squared information", ylabel="Shannon's information (nats)")
+        axes.set(xlim=(0, x[-1]), ylim=(0, 1.05 * np.log1p(x[-1])))
+        axes.legend()
+    return figure
+
+
+def estimates_over_context(
+    lengths: np.ndarray, panels: Mapping[str, tuple[Mapping[Subset, np.ndarray], Mapping[Subset, float]]]
+) -> Figure:
+    """Draw estimates from contexts against their length, with the exact values dashed."""
+    with style():
+        figure = new_figure(7.2, 4.0)
+        columns = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axes, (title, (estimated, exact)) in zip(columns, panels.items()):
+            for color, (subset, values) in zip(COLORS, estimated.items()):
+                axes.plot(lengths, values, "o-", color=color, markersize=4, label=name_of(subset))
+                axes.axhline(exact[subset], color=color, linestyle="--", linewidth=1.4)
+            axes.set(title=title, xlabel="context length L", xscale="log")
+            axes.set_ylim(bottom=0)
+        columns[0].legend(title="dashed: exact")
+    return figure
+
+
+def _close_together(x: np.ndarray, y: np.ndarray) -> list[list[int]]:
+    """Group points that stand in one column so close that their labels would collide."""
+    groups: list[list[int]] = []
+    for i in np.lexsort((-y, x)):
+        last = groups[-1][-1] if groups else None
+        if last is not None and x[last] == x[i] and abs(y[last] - y[i]) < 0.13:
+            groups[-1].append(int(i))
+        else:
+            groups.append([int(i)])
+    return groups
