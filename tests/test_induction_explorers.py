@@ -24,8 +24,7 @@ def test_counting_all_lengths_at_once_gives_what_the_predictors_give_on_each_con
     assert laws.keys() == predictors.keys()
     for i in (0, 3, 8):
         context = tokens[:, : explorers._LENGTHS[i]]
-        chains = mt.NGramChain(kernels[:50], (1, 2))
-        expected = [mt.NGramChain(k, (1, 2)).predict(c[None])[0] for k, c in zip(chains.kernel, context)]
+        expected = [mt.NGramChain(k, (1, 2)).predict(c[None])[0] for k, c in zip(kernels[:50], context)]
         np.testing.assert_allclose(truth[i, :50], expected, atol=1e-14)
         for name, predictor in predictors.items():
             np.testing.assert_allclose(laws[name][i], predictor.predict(context, 3), atol=1e-13)
@@ -41,7 +40,6 @@ def test_no_law_on_a_fine_grid_has_a_smaller_loss_than_the_sharpened_one(epsilon
     for law, y in zip(laws, best):
         losses = -np.log(grid + epsilon) @ law
         assert -law @ np.log(y + epsilon) <= losses.min() + 1e-12
-        assert -law @ np.log(y + epsilon) >= losses.min() - 0.02 / epsilon  # the grid comes close
 
 
 def test_the_divergence_is_the_loss_up_to_a_shift_that_all_predictors_share():

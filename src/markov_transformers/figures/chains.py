@@ -218,7 +218,7 @@ def decays(distances: Mapping[str, np.ndarray], rates: Mapping[str, float]) -> F
     return figure
 
 
-def lag_diagram(lags: Sequence[int], length: int = 8) -> Figure:
+def lag_diagram(lags: Sequence[int], length: int = 6) -> Figure:
     """Draw which earlier tokens the next token looks at."""
     with style():
         figure = new_figure(7.2, 1.5)
@@ -226,18 +226,18 @@ def lag_diagram(lags: Sequence[int], length: int = 8) -> Figure:
         for lag in range(length + 1):
             is_parent, is_target = lag in lags, lag == 0
             face = VERMILION if is_target else BLUE if is_parent else "0.9"
-            axes.scatter(-lag, 0, s=820, color=face, edgecolor="0.4", linewidth=1, zorder=2)
+            axes.scatter(-lag, 0, s=1500, color=face, edgecolor="0.4", linewidth=1, zorder=2)
             name = "$x_t$" if is_target else f"$x_{{t-{lag}}}$"
             ink = "white" if is_parent or is_target else "0.25"
-            axes.text(-lag, -0.02, name, ha="center", va="center", fontsize=12, color=ink, zorder=3)
+            axes.text(-lag, -0.02, name, ha="center", va="center", fontsize=16, color=ink, zorder=3)
         for lag in lags:
             arrow = {
                 "arrowstyle": "-|>,head_width=0.35,head_length=0.6",
                 "connectionstyle": f"arc3,rad={-0.55 if lag < 3 else -0.35}",
                 "color": BLUE,
                 "linewidth": 2,
-                "shrinkA": 16,
-                "shrinkB": 16,
+                "shrinkA": 22,
+                "shrinkB": 22,
             }
             axes.annotate("", (0, 0), (-lag, 0), arrowprops=arrow)
         axes.set(xlim=(-length - 0.5, 0.5), ylim=(-0.5, 0.9 if max(lags) < 3 else 1.1))

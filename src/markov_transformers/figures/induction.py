@@ -179,8 +179,8 @@ class MatchPicture:
             where = f"No match, so the {number} tokens after the window vote"
         return (
             f"A sequence of {seen} tokens, {''.join(_shown(s) for s in text[:seen])}. "
-            f"With S = {_set(subset)} the query reads {asked}. {where}. Prediction of token {seen + 1}: {laws}; "
-            f"{truth}."
+            f"With S = {_set(subset)} the query reads {asked}. {where}. "
+            f"Prediction of token {seen + 1}: {laws}; {truth}."
         )
 
 

@@ -48,7 +48,7 @@ def subset_bars(
 
     In each panel the largest value and its ties stand out, or the sets in `marked` if given.
     """
-    subsets = [subset for subset in next(iter(panels.values())) if subset]
+    subsets = sorted((s for s in next(iter(panels.values())) if s), key=lambda s: (len(s), s))
     window = max(map(max, subsets))
     with style():
         figure = new_figure(7.2, 1.9 * len(panels) + 0.26 * window + 0.3)
@@ -90,10 +90,11 @@ def exchange(chi2: Mapping[Subset, float], vocab_size: int, *, parents: Subset |
             color = VERMILION if i == best else BLUE
             axes.plot(size[i], height[i], "s" if subset == parents else "o", color=color, markersize=9)
         for group in _close_together(size, height):
-            text = ", ".join(name_of(sets[i]) for i in group)
-            axes.annotate(
-                text, (size[group[0]], height[group[0]]), (9, -4), textcoords="offset points", fontsize=10
-            )
+            names = [name_of(sets[i]) for i in group]
+            per_line = 2 if size[group[0]] < 3 else 1
+            lines = [", ".join(names[i : i + per_line]) for i in range(0, len(names), per_line)]
+            at = size[group[0]], height[group[0]]
+            axes.annotate("\n".join(lines), at, (9, 0), textcoords="offset points", va="center", fontsize=10)
         axes.set(xlim=x, ylim=(low, high), xticks=range(1, max(size) + 1))
         axes.set(xlabel="number of lags |S|", ylabel=f"log of the information, base {vocab_size}")
         axes.grid(False)
@@ -101,66 +102,77 @@ def exchange(chi2: Mapping[Subset, float], vocab_size: int, *, parents: Subset |
 
 
 def winner_maps(
-    maps: Mapping[str, np.ndarray], sides: np.ndarray, *, labels: tuple[str, str], point: tuple[float, float]
+    maps: Mapping[str, Mapping[Subset, np.ndarray]],
+    side: np.ndarray,
+    *,
+    labels: tuple[str, str],
+    point: tuple[float, float],
 ) -> Figure:
-    """Draw which set wins over a square, one panel each, with one named point.
+    """Draw which set has the largest value over a square, one panel each, with one point marked.
 
-    Each map is an array of sets (tuples), rows along the vertical axis.
+    The values of a set run over the points of the square, row by row from below.
     """
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    winners = sorted({s for grid in maps.values() for s in grid.ravel()}, key=lambda s: (len(s), s))
-    palette = [SKY, ORANGE, BLUE, VERMILION, GREEN, PURPLE, YELLOW][: len(winners)]
-    step = sides[1] - sides[0]
-    extent = (sides[0] - step / 2, sides[-1] + step / 2) * 2
+    grids = {title: _winners(values).reshape(len(side), -1) for title, values in maps.items()}
+    sets = {title: list(values) for title, values in maps.items()}
+    found = {sets[title][i] for title, grid in grids.items() for i in np.unique(grid)}
+    shown = sorted(found, key=lambda s: (len(s), s))
+    palette = [SKY, ORANGE, BLUE, VERMILION, GREEN, PURPLE, YELLOW][: len(shown)]
+    step = side[1] - side[0]
+    extent = (side[0] - step / 2, side[-1] + step / 2) * 2
     with style():
         figure = new_figure(7.2, 4.1)
         panels = figure.subplots(1, len(maps), squeeze=False, sharey=True)[0]
-        for axes, (title, grid) in zip(panels, maps.items()):
-            number = np.array([winners.index(s) for s in grid.ravel()]).reshape(grid.shape)
-            axes.imshow(
-                number,
-                origin="lower",
-                extent=extent,
-                cmap=ListedColormap(palette),
-                vmin=-0.5,
-                vmax=len(winners) - 0.5,
-                interpolation="nearest",
-            )
+        for axes, (title, grid) in zip(panels, grids.items()):
+            number = np.vectorize(lambda i, names=sets[title]: shown.index(names[i]))(grid)
+            colors = ListedColormap(palette)
+            axes.imshow(number, origin="lower", extent=extent, cmap=colors, vmin=-0.5, vmax=len(shown) - 0.5)
             axes.plot(*point, "o", color="white", markeredgecolor=BLACK, markersize=9)
-            axes.set(title=title, xlabel=labels[0])
+            axes.set(title=title, xlabel=labels[0], xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
             axes.grid(False)
         panels[0].set_ylabel(labels[1])
-        handles = [Patch(color=color, label=name_of(s)) for color, s in zip(palette, winners)]
-        figure.legend(handles=handles, loc="outside lower center", ncols=len(winners))
+        handles = [Patch(color=color, label=name_of(s)) for color, s in zip(palette, shown)]
+        figure.legend(handles=handles, loc="outside lower center", ncols=len(shown))
     return figure
 
 
 def selection_over_concentration(
     concentrations: np.ndarray,
-    averages: Mapping[Subset, np.ndarray],
-    shares: Mapping[Subset, np.ndarray],
+    values: Sequence[Mapping[Subset, np.ndarray]],
+    *,
+    parents: Subset,
+    averaged: Sequence[Subset],
+    counted: Sequence[Subset],
 ) -> Figure:
     """Draw averages over a prior for some sets, and the share of single chains that each set wins.
 
-    Averages are drawn relative to those of the first set.
+    `values` holds, for each concentration, one value of each set for each chain. Averages are
+    relative to the parents'. Chains in which no set has a value above 1e-9 are not counted.
     """
+    averages = {s: np.array([v[s].mean() / v[parents].mean() for v in values]) for s in averaged}
+    shares = {s: np.zeros(len(values)) for s in counted}
+    for i, at in enumerate(values):
+        winners = _winners(at, parents)[np.max(list(at.values()), axis=0) > 1e-9]
+        for subset in counted:
+            shares[subset][i] = np.mean(winners == list(at).index(subset))
+    color_of = dict(zip(dict.fromkeys([*averaged, *counted]), COLORS))
     with style():
         figure = new_figure(7.2, 6.0)
         top, bottom = figure.subplots(2, 1, sharex=True)
-        color_of = dict(zip([*averages, *(s for s in shares if s not in averages)], COLORS + (YELLOW, "0.7")))
-        reference = next(iter(averages.values()))
-        for subset, values in averages.items():
-            top.plot(concentrations, values / reference, color=color_of[subset], label=name_of(subset))
+        for subset, values_of in averages.items():
+            top.plot(concentrations, values_of, color=color_of[subset], label=name_of(subset))
         top.set_title("average over chains, relative to the parents", loc="left")
         top.set(xscale="log", ylim=(0, 1.15))
         top.legend(loc="lower left", ncols=2)
+        rest = np.clip(1 - sum(shares.values()), 0, 1)
         bottom.stackplot(
             concentrations,
             *shares.values(),
-            colors=[color_of[s] for s in shares],
-            labels=[name_of(s) if s else "others" for s in shares],
+            rest,
+            colors=[*(color_of[s] for s in counted), "0.7"],
+            labels=[*map(name_of, counted), "others"],
         )
         bottom.set_title("share of single chains that each set wins", loc="left")
         bottom.set(
@@ -197,20 +209,37 @@ def information_scatter(
 
 
 def estimates_over_context(
-    lengths: np.ndarray, panels: Mapping[str, tuple[Mapping[Subset, np.ndarray], Mapping[Subset, float]]]
+    lengths: np.ndarray,
+    panels: Mapping[str, tuple[Sequence[Mapping[Subset, float]], Mapping[Subset, float]]],
+    shown: Sequence[Subset],
 ) -> Figure:
-    """Draw estimates from contexts against their length, with the exact values dashed."""
+    """Draw estimates from contexts against their length, with the exact values dashed.
+
+    A panel has the values of each set for each length, and the exact ones.
+    """
     with style():
         figure = new_figure(7.2, 4.0)
         columns = figure.subplots(1, len(panels), squeeze=False)[0]
-        for axes, (title, (estimated, exact)) in zip(columns, panels.items()):
-            for color, (subset, values) in zip(COLORS, estimated.items()):
-                axes.plot(lengths, values, "o-", color=color, markersize=4, label=name_of(subset))
+        for axes, (title, (estimates, exact)) in zip(columns, panels.items()):
+            for color, subset in zip(COLORS, shown):
+                heights = [values[subset] for values in estimates]
+                axes.plot(lengths, heights, "o-", color=color, markersize=4, label=name_of(subset))
                 axes.axhline(exact[subset], color=color, linestyle="--", linewidth=1.4)
             axes.set(title=title, xlabel="context length L", xscale="log")
             axes.set_ylim(bottom=0)
         columns[0].legend(title="dashed: exact")
     return figure
+
+
+def _winners(values: Mapping[Subset, np.ndarray], parents: Subset | None = None) -> np.ndarray:
+    """Return the position of the set with the largest value; ties go to the parents, then the first."""
+    table = np.array(list(values.values()))
+    tied = table >= table.max(axis=0) * (1 - 1e-9)
+    first = tied.argmax(axis=0)
+    if parents is None:
+        return first
+    at = list(values).index(parents)
+    return np.where(tied[at], at, first)
 
 
 def _close_together(x: np.ndarray, y: np.ndarray) -> list[list[int]]:
