@@ -13,6 +13,7 @@ from markov_transformers.induction import (
     GeneralizedInductionHead,
     InductionHead,
     Unigram,
+    best_report,
     match_features,
     match_kernel,
     monomial_features,
@@ -274,3 +275,21 @@ def test_there_are_37_features_at_the_size_of_the_paper():
 def test_bad_arguments_are_refused(call):
     with pytest.raises(ValueError):
         call()
+
+
+@given(st.integers(0, 2**32), st.integers(2, 3), st.floats(0.01, 2.0))
+@some
+def test_the_best_report_beats_every_law_on_a_grid(seed, d, epsilon):
+    law = np.random.default_rng(seed).dirichlet(np.full(d, 0.5))
+    law[np.random.default_rng(seed).integers(d)] *= 0.0 if seed % 3 == 0 else 1.0
+    law /= law.sum()
+    ticks = np.array([point for point in product(range(41), repeat=d) if sum(point) == 40]) / 40
+    best = best_report(law, epsilon)
+    assert best.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (best >= 0).all()
+    assert -np.log(best + epsilon) @ law <= (-np.log(ticks + epsilon) @ law).min() + 1e-12
+
+
+def test_the_best_report_without_epsilon_is_the_law_itself():
+    law = np.array([[0.2, 0.8, 0.0], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(best_report(law, 0.0), law, atol=1e-15)

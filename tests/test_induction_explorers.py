@@ -30,18 +30,6 @@ def test_counting_all_lengths_at_once_gives_what_the_predictors_give_on_each_con
             np.testing.assert_allclose(laws[name][i], predictor.predict(context, 3), atol=1e-13)
 
 
-@pytest.mark.parametrize("epsilon", [0.001, 0.1, 1.0])
-def test_no_law_on_a_fine_grid_has_a_smaller_loss_than_the_sharpened_one(epsilon):
-    grid = np.array([(i, j, 60 - i - j) for i in range(61) for j in range(61 - i)]) / 60
-    laws = np.random.default_rng(0).dirichlet([0.5] * 3, size=50)
-    best = explorers._sharpened(laws, epsilon)
-    np.testing.assert_allclose(best.sum(axis=1), 1, atol=1e-12)
-    assert (best >= 0).all()
-    for law, y in zip(laws, best):
-        losses = -np.log(grid + epsilon) @ law
-        assert -law @ np.log(y + epsilon) <= losses.min() + 1e-12
-
-
 def test_the_divergence_is_the_loss_up_to_a_shift_that_all_predictors_share():
     loss, divergence = (explorers._losses(0.3, 0.1, shifted) for shifted in (False, True))
     shifts = np.stack([divergence[name] - loss[name] for name in loss])

@@ -95,7 +95,11 @@ def test_a_bad_grid_is_refused(change, named):
 
 @pytest.mark.parametrize(
     ("w", "degree", "epsilon", "named"),
-    [([[0.0, 0.0]], 1, 0.0, "w"), (np.zeros((3, 3)), 4, 0.0, "degree"), (np.zeros((3, 3)), 1, -1.0, "epsilon")],
+    [
+        ([[0.0, 0.0]], 1, 0.0, "w"),
+        (np.zeros((3, 3)), 4, 0.0, "degree"),
+        (np.zeros((3, 3)), 1, -1.0, "epsilon"),
+    ],
 )
 def test_bad_heads_are_refused(w, degree, epsilon, named):
     with pytest.raises(ValueError, match=f"^{named} "):

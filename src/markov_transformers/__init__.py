@@ -30,6 +30,7 @@ _HOMES = {
         "GeneralizedInductionHead",
         "InductionHead",
         "Unigram",
+        "best_report",
         "match_features",
         "match_kernel",
         "monomial_features",

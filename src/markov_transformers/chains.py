@@ -811,7 +811,9 @@ def _structure(positive: np.ndarray) -> _Structure:
 
     source, token = np.nonzero(positive)
     target = source * d % n_windows + token
-    graph = csr_array((np.ones(len(source)), (source, target)), shape=(n_windows, n_windows))
+    # Older SciPy walks only graphs with 32-bit indices.
+    edges = source.astype(np.int32), target.astype(np.int32)
+    graph = csr_array((np.ones(len(source)), edges), shape=(n_windows, n_windows))
     n_classes, labels = connected_components(graph, connection="strong")
     is_closed = np.ones(n_classes, dtype=bool)
     is_closed[labels[source[labels[source] != labels[target]]]] = False

@@ -94,7 +94,7 @@ def symmetric_solution(
     --------
     >>> solution = symmetric_solution(OneLayerModel(6, 97), learning_rate=1.0, steps=2)
     >>> solution.value.round(4)  # after one step, (N - 1) / (epsilon N K^2)
-    array([0.    , 0.2749, 0.3485])
+    array([0.    , 0.2749, 0.3488])
     """
     model, r = _checked_model(model)
     learning_rate = check.real("learning_rate", learning_rate, 0.0)
@@ -161,9 +161,11 @@ def lag_profile(model: OneLayerModel, parameters: OneLayerParameters) -> tuple[n
     parameters = model._checked(parameters)
     K, n = model.vocab_size, model.length - 1
     nodes = np.arange(K)
-    value = np.array([parameters.value[nodes, (nodes - m) % K].mean() for m in nodes])
+    # Less one of them first, so that equal numbers leave exactly nothing.
+    V, q = parameters.value - parameters.value[0, 0], parameters.position[:-1] - parameters.position[0]
+    value = np.array([V[nodes, (nodes - m) % K].mean() for m in nodes])
     lags = (model.length - np.arange(1, n + 1)) % K  # (N - 1,)
-    position = np.array([parameters.position[:-1][lags == m].mean() for m in nodes])
+    position = np.array([q[lags == m].mean() for m in nodes])
     return value - value.mean(), position - position.mean()
 
 
@@ -212,8 +214,8 @@ def follow_deviation(
     >>> solution = symmetric_solution(model, learning_rate=1.0, steps=4)
     >>> tiny = 1e-15 * np.array([1, -1, 0, 0, 0, 0])
     >>> V, q = follow_deviation(model, solution, 2, tiny, tiny, learning_rate=1.0)
-    >>> V[:, 0]
-    array([1.00000000e-15, 1.06275304e-15, 2.19309210e-13])
+    >>> f"{q[-1, 0] / tiny[0]:.0f}-fold in two iterations"
+    '11241-fold in two iterations'
     """
     model, r = _checked_model(model)
     if not isinstance(solution, SymmetricSolution):

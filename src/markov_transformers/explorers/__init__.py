@@ -2,17 +2,22 @@
 
 from .chains import circle_walk, dirichlet, two_and_three_states
 from .construction import construction
+from .failure import deterministic_failure
 from .induction import context_length, match_a_sequence
 from .information import information_bars
+from .stages import stage_one, stages_two_and_three
 from .walks import learning_the_walk
 
 __all__ = [
     "circle_walk",
     "construction",
     "context_length",
+    "deterministic_failure",
     "dirichlet",
     "information_bars",
     "learning_the_walk",
     "match_a_sequence",
+    "stage_one",
+    "stages_two_and_three",
     "two_and_three_states",
 ]

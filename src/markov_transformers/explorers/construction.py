@@ -135,7 +135,7 @@ def _lay_out_construction(figure: Figure, kept: dict) -> None:
         np.ones((1, _SHOWN, 3)), aspect="auto", extent=(0.5, _SHOWN + 0.5, 0, 1), interpolation="nearest"
     )
     strip.vlines(np.arange(1.5, _SHOWN), 0, 1, color="white", linewidth=2)
-    frame = {"fill": False, "edgecolor": BLACK, "linewidth": 2.2, "clip_on": False}
+    frame = {"fill": False, "zorder": 5, "edgecolor": BLACK, "linewidth": 2.2, "clip_on": False}
     kept["query"] = strip.add_patch(Rectangle((0, 0), max(_SUBSET), 1, **frame))
     kept["asked"] = strip.add_patch(Rectangle((0, 0), 1, 1, linestyle=":", **frame))
     kept["letters"] = [

@@ -10,6 +10,7 @@ import numpy as np
 from ..explorer import Choice, Explorer, Slider
 from ..figures.induction import PREDICTOR_COLORS, MatchPicture, line_style
 from ..figures.style import freeze_layout
+from ..induction import best_report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -182,20 +183,11 @@ def _matched_counts(tokens: np.ndarray, subset: tuple[int, ...], window: int) ->
     return np.stack(counts)
 
 
-def _sharpened(law: np.ndarray, epsilon: float) -> np.ndarray:
-    """Return the y on the simplex that maximises the mean of log(y + epsilon) under `law`."""
-    falling = -np.sort(-law, axis=-1)
-    size = np.arange(1, law.shape[-1] + 1)
-    level = (1 + size * epsilon) / falling.cumsum(axis=-1)
-    kept = (falling * level > epsilon).sum(axis=-1, keepdims=True)
-    return np.maximum(law * np.take_along_axis(level, kept - 1, axis=-1) - epsilon, 0)
-
-
 @lru_cache(maxsize=64)
 def _losses(alpha: float, epsilon: float, divergence: bool) -> dict[str, np.ndarray]:
     """Mean losses over the chains, each (n_lengths,)."""
     truth, laws = _predictions(alpha)
-    laws = {**laws, "best possible": _sharpened(laws["BayesOptimal"], epsilon)}
+    laws = {**laws, "best possible": best_report(laws["BayesOptimal"], epsilon)}
     losses = {name: -(truth * np.log(law + epsilon)).sum(axis=-1).mean(axis=-1) for name, law in laws.items()}
     if not divergence:
         return losses

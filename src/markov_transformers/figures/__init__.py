@@ -24,6 +24,14 @@ from .construction import (
     transformer_blocks,
     window_table,
 )
+from .failure import (
+    accuracy_over_lengths,
+    broken_symmetry,
+    failed_training,
+    loss_and_accuracy,
+    relative_spread,
+    two_numbers,
+)
 from .general import curves, matrices, matrix
 from .induction import match_kernels, matching, predictor_losses, vote_weights
 from .information import (
@@ -34,15 +42,26 @@ from .information import (
     subset_bars,
     winner_maps,
 )
+from .stages import (
+    classifier_growth,
+    classifier_speeds,
+    phase_diagram,
+    selector_log_ratios,
+    selector_race,
+)
 from .style import COLORS, freeze_layout, new_figure, style, use_style
 from .walks import accuracy, attention, circle, cover, walks
 
 __all__ = [
     "COLORS",
     "accuracy",
+    "accuracy_over_lengths",
     "attention",
     "best_reports",
+    "broken_symmetry",
     "circle",
+    "classifier_growth",
+    "classifier_speeds",
     "construction_weights",
     "copies",
     "cover",
@@ -51,11 +70,13 @@ __all__ = [
     "distance_and_bound",
     "estimates_over_context",
     "exchange",
+    "failed_training",
     "feature_strips",
     "freeze_layout",
     "information_scatter",
     "kernels_and_sequences",
     "lag_diagram",
+    "loss_and_accuracy",
     "match_kernels",
     "match_tables",
     "matching",
@@ -63,10 +84,14 @@ __all__ = [
     "matrix",
     "new_figure",
     "occupations",
+    "phase_diagram",
     "position_matrix",
     "predictor_losses",
+    "relative_spread",
     "savings",
     "selection_over_concentration",
+    "selector_log_ratios",
+    "selector_race",
     "sequences",
     "simplex",
     "spectra",
@@ -76,6 +101,7 @@ __all__ = [
     "subset_bars",
     "tables",
     "transformer_blocks",
+    "two_numbers",
     "use_style",
     "vote_weights",
     "walks",
