@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 from itertools import combinations, product
 
 import numpy as np
@@ -456,3 +457,41 @@ def test_what_is_no_set_of_lags_is_refused(subset):
 def test_bad_calls_are_refused(call):
     with pytest.raises(ValueError):
         call(np.full((2, 2, 2), 1 / 8))
+
+
+def test_five_lags_beat_the_four_parents_in_exact_arithmetic():
+    kernel = claims.four_parent_chain().kernel
+    exact = np.vectorize(lambda p: Fraction(round(100 * p), 100))(kernel)  # by lags 1, 2, 3, 4, next
+    law = {}
+    for window in product(range(2), repeat=7):  # oldest first
+        p = Fraction(1, 16)
+        for t in range(4, 7):
+            p *= exact[window[t - 1], window[t - 2], window[t - 3], window[t - 4], window[t]]
+        law[window] = p
+    # Windows of four tokens keep their uniform law after a step.
+    for later in product(range(2), repeat=4):
+        assert sum(p for w, p in law.items() if w[1:5] == later) == Fraction(1, 16)
+
+    def modified(subset):
+        pattern = {}
+        for w, p in law.items():
+            row = pattern.setdefault(tuple(w[6 - s] for s in subset), [0, 0])
+            row[w[6]] += p
+        return sum(2 * (a * a + b * b) - (a + b) ** 2 for a, b in pattern.values())
+
+    best = {size: max(modified(s) for s in combinations(range(1, 7), size)) for size in range(1, 7)}
+    assert best[5] == modified((1, 2, 4, 5, 6)) > max(best[size] for size in range(1, 5))
+    assert float(best[5]) == pytest.approx(0.058485, abs=1e-6)
+    assert float(modified((1, 2, 3, 4))) == pytest.approx(0.055019, abs=1e-6)
+
+
+def test_parents_without_a_rival_win_every_chain():
+    seen = claims.selected_sets(rng=0, n_chains=20, window=2, fixed_size=True)
+    assert seen["counts"] == {(1, 2): 20}
+    assert seen["rival"] is None
+    assert claims.repeating_grid(2, n_points=5)["n_other"] == 0
+
+
+def test_rounding_in_a_chain_that_tells_nothing_is_not_a_win():
+    kernel = claims._repeating(np.array([[0.5 + 1e-9, 0.5 - 3e-9]]))
+    assert claims._winners(kernel, (1, 2), 3, False)["counts"] == {(1, 2): 1}

@@ -68,6 +68,15 @@ def test_every_figure_has_a_name_a_caption_and_alternative_text(path):
             assert len(settings["image"]["alt"]) > 20
 
 
+@each_notebook
+def test_an_explorer_takes_less_than_500_kilobytes(path):
+    for cell in code_cells(path):
+        for output in cell.outputs:
+            page = output.get("data", {}).get("text/html", "")
+            assert page.count('<figure class="mt-explorer"') <= 1
+            assert len(page) < 500_000
+
+
 def test_the_table_of_contents_and_the_files_of_the_book_agree():
     pages = list(pages_of(yaml.safe_load((ROOT / "_toc.yml").read_text())))
     files = {path.stem for path in ROOT.glob("book/*.ipynb")} | {path.stem for path in ROOT.glob("book/*.md")}

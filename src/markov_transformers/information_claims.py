@@ -115,6 +115,29 @@ def near_lag_two_chain(repeat: tuple[float, float]) -> NGramChain:
     return NGramChain(_repeating(stay), (1, 2))
 
 
+def four_parent_chain() -> NGramChain:
+    """Return the chain that contradicts Corollary C.5: five lags beat every set of at most four.
+
+    It repeats the token four steps back with a probability that depends on the three tokens in
+    between. Windows of four tokens are uniform and every entry of the kernel is positive, yet for M
+    of 6 or more the largest modified information belongs to {1, 2, 4, 5, 6}.
+
+    Returns
+    -------
+    NGramChain
+        With lags (1, 2, 3, 4), over two tokens.
+
+    Examples
+    --------
+    >>> from markov_transformers import information_set
+    >>> information_set(four_parent_chain().stationary_windows(7), max_size=6).subset
+    (1, 2, 4, 5, 6)
+    """
+    repeat = np.array([0.99, 0.99, 0.01, 0.1, 0.99, 0.01, 0.99, 0.1])
+    repeat = repeat.reshape(2, 2, 2, 1, 1)  # by the tokens at lags 1, 2, 3
+    return NGramChain(np.where(np.eye(2, dtype=bool), repeat, 1 - repeat), (1, 2, 3, 4))
+
+
 def data_processing(
     *,
     rng: np.random.Generator | int,
@@ -306,7 +329,8 @@ def selected_sets(
         many of these sets are not the parents; ``n_larger``: how many are larger than the parents;
         ``rival`` and ``rival_ratio``: the set that beats the parents by the largest factor, or
         comes closest, and that factor; ``larger_ratio``: largest ratio of the best set of more than
-        n lags to the best of at most n, ``nan`` for `fixed_size`.
+        n lags to the best of at most n, zero for `fixed_size`. Where nothing tells more than 1e-12,
+        the parents count as the winners.
 
     References
     ----------
@@ -417,18 +441,24 @@ def _winners(
     n = len(parents)
     values = _information(kernels, parents, window)
     values = {s: v for s, v in values.items() if not fixed_size or len(s) == n}
+    # Where nothing tells anything, all that differs is rounding, and the parents keep the tie.
+    told = np.max(list(values.values()), axis=0) > 1e-12  # (n_chains,)
+    values = {s: np.where(told, v, 1.0) for s, v in values.items()}
+    # The last row stands for "no other set", so that the parents may be alone.
     others = [s for s in values if s != parents]
-    ratios = np.array([values[s] / values[parents] for s in others])  # (n_others, n_chains)
+    ratios = np.array([*(values[s] / values[parents] for s in others), np.zeros(len(told))])
     best = np.where(ratios.max(axis=0) > 1 + 1e-9, ratios.argmax(axis=0), -1)
     winners = [parents if i < 0 else others[i] for i in best]
     closest = int(ratios.max(axis=1).argmax())
-    small = np.max([v for s, v in values.items() if len(s) <= n], axis=0)
-    large = np.max([v for s, v in values.items() if len(s) > n], axis=0) if not fixed_size else np.nan
+    small, large = (
+        np.max([v for s, v in values.items() if (len(s) > n) == larger], axis=0, initial=0.0)
+        for larger in (False, True)
+    )
     return {
         "counts": {s: winners.count(s) for s in sorted(set(winners), key=lambda s: (len(s), s))},
         "n_other": sum(s != parents for s in winners),
         "n_larger": sum(len(s) > n for s in winners),
-        "rival": others[closest],
+        "rival": others[closest] if others else None,
         "rival_ratio": float(ratios[closest].max()),
         "larger_ratio": float(np.max(large / small)),
     }

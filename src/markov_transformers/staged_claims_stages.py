@@ -427,7 +427,8 @@ def stage_three_growth(
     Returns
     -------
     dict
-        For each alpha ``a`` after the steps in ``steps``, and ``far_speed``, the speed at a = 15.
+        For each alpha ``a`` after the steps in ``steps``, and ``ends_at``, the first multiple of 0.5 at
+        which the speed is negative, or infinity if there is none below 30.
 
     References
     ----------
@@ -443,18 +444,20 @@ def stage_three_growth(
             run = model.flow(start, float(n_steps), "a")
         else:
             run = model.descend(start, n_steps, "a", learning_rate=learning_rate)
-        far = model.loss_and_gradients(start["c"], start["w"], 15.0)[1]["a"]
-        found[alpha] = {"a": run.at(steps).a.tolist(), "far_speed": -float(far)}
+        grid = np.arange(0.5, 30, 0.5)
+        pulls = [-model.loss_and_gradients(start["c"], start["w"], x)[1]["a"] for x in grid]
+        ends_at = min((float(x) for x, pull in zip(grid, pulls) if pull < 0), default=math.inf)
+        found[alpha] = {"a": run.at(steps).a.tolist(), "ends_at": ends_at}
     return {"alphas": found, "printed": alphas[0], "steps": steps}
 
 
 def rule_stage_three_growth(measurement: dict) -> str:
-    """Return the verdict: a grows at every step, ever more slowly in the end, and never stops."""
+    """Return the verdict: a grows throughout the stage, first fast, then slowly."""
 
     def holds(found: dict) -> bool:
         a, steps = np.array(found["a"]), np.array(measurement["steps"])
         speeds = np.diff(a) / np.diff(steps)
-        return bool((speeds > 0).all() and speeds[-1] < 0.1 * speeds.max() and found["far_speed"] > 0)
+        return bool((speeds > 0).all() and speeds[-1] < 0.1 * speeds.max())
 
     grows = {alpha: holds(found) for alpha, found in measurement["alphas"].items()}
     if grows.pop(measurement["printed"]):

@@ -104,14 +104,21 @@ class EscapeRun:
     shares : numpy.ndarray, shape (n_records, n_nodes)
         Attention on all columns of each lag class, averaged over the walks.
     value : numpy.ndarray, shape (n_records, n_nodes, n_nodes)
+    content : numpy.ndarray, shape (n_records, n_nodes)
     position : numpy.ndarray, shape (n_records, length)
+        The parameters, as in `OneLayerParameters`.
     """
 
     iterations: np.ndarray
     accuracy: np.ndarray
     shares: np.ndarray
     value: np.ndarray
+    content: np.ndarray
     position: np.ndarray
+
+    def parameters(self, record: int = -1) -> OneLayerParameters:
+        """Return the parameters at one record, the last by default."""
+        return OneLayerParameters(self.value[record], self.content[record], self.position[record])
 
     def first(self, condition: np.ndarray) -> int | None:
         """Return the iteration of the first record that meets a condition, if there is one."""
@@ -241,8 +248,8 @@ def escape_law(
     Examples
     --------
     >>> model = OneLayerModel(6, 97, unit_length=True)
-    >>> round(escape_law(model, amplitude=0.003, learning_rate=0.01), -3)
-    197000.0
+    >>> round(escape_law(model, amplitude=0.003, learning_rate=0.01))
+    165724
     """
     amplitude = check.real("amplitude", amplitude, 0.0, strict=True)
     learning_rate = check.real("learning_rate", learning_rate, 0.0, strict=True)
@@ -285,8 +292,8 @@ def linear_prediction(
     Examples
     --------
     >>> v, propagator = linear_prediction(OneLayerModel(6, 97, unit_length=True), 1.0, 100)
-    >>> round(v[-1], 2)
-    2.31
+    >>> round(float(v[-1]), 2)
+    2.29
     """
     K, N = model.vocab_size, model.length
     _check_sizes(K, N)
@@ -401,7 +408,8 @@ def deterministic_run(
             slack = _TIE * np.abs(scores).max(axis=1, keepdims=True)
             guess = (scores >= scores.max(axis=1, keepdims=True) - slack).argmax(axis=1)
             shares = mass.ravel()[diagonals].mean(axis=1)
-            records.append((step, np.mean(guess == np.arange(K)), shares, V.copy(), q.copy()))
+            content = h * model._token_norm
+            records.append((step, np.mean(guess == np.arange(K)), shares, V.copy(), content, q.copy()))
         if outside:
             warnings.warn(
                 f"training stopped at iteration {step} of {steps}: a score is outside the domain of the "
@@ -514,7 +522,7 @@ def rule_shi2025_fig6_deterministic(measured: dict[str, dict[float, dict[str, ob
 def escape_times(
     *,
     rng: np.random.Generator | int,
-    sigmas: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8),
+    sigmas: tuple[float, ...] = (3e-2, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8),
     walk_sigmas: tuple[float, ...] = (1e-2, 1e-4, 1e-6),
     n_seeds: int = 5,
     learning_rate: float = 10.0,
@@ -606,7 +614,7 @@ def predicted_column(model: OneLayerModel, start: OneLayerParameters) -> int:
     --------
     >>> model = OneLayerModel(6, 97, unit_length=True)
     >>> predicted_column(model, model.random(0.01, rng=0))
-    66
+    6
     """
     columns = np.flatnonzero(
         lag_classes(model.vocab_size, model.length) == seed_amplitude(model, start).argmax()

@@ -33,6 +33,11 @@ LOSSES: dict[str, Loss] = {
     "exponential": ExponentialLoss(),
 }
 _FIGURE_STEPS = 50  # of the paper's figure
+_ARITHMETIC: dict[str, dict] = {
+    "float32": {"precision": "float32"},
+    "float64": {"precision": "float64"},
+    "float32, unit length": {"precision": "float32", "unit_length": True},
+}
 RATES = tuple(10.0**power for power in range(-3, 4))
 
 
@@ -238,7 +243,8 @@ def literal_run(
     reduced = OneLayerModel(n_nodes, length, position_dim, unit_length=unit_length)
     w = torch.as_tensor(weights, dtype=dtype)
     train, exam_inputs = torch.as_tensor(tokens), torch.as_tensor(exam[:, :-1])
-    rows = []
+    rows, threads = [], torch.get_num_threads()
+    torch.set_num_threads(1)  # six sequences keep one thread busy; more wait for each other
     for step in progress(range(steps + 1), f"the literal model in {precision}"):
         score = model(train[:, :-1]).gather(1, train[:, -1:])[:, 0]
         loss = -(w * torch.log(score + epsilon)).sum()
@@ -251,6 +257,7 @@ def literal_run(
             rows.append((step, loss.item(), accuracy, marks @ attention, *vars(seen).values()))
             model.value -= learning_rate * gradients[0]
             model.query_key -= learning_rate * gradients[1]
+    torch.set_num_threads(threads)
     step, value, accuracy, *others = map(np.array, zip(*rows))
     return OneLayerRun(step, value, accuracy, None, *others, diverged=False)
 
@@ -301,7 +308,7 @@ def figure_5(
         Gradient steps.
     literal : bool, default True
         Whether to train the literal model too, on the first pair, in both precisions and, in
-        float32, with embeddings of length one as well. Needs torch; takes a few seconds.
+        float32, with embeddings of length one as well. Needs torch and some ten seconds.
 
     Returns
     -------
@@ -328,8 +335,10 @@ def figure_5(
     everything, _ = walk.enumerate(97)
     accuracy, true, column, uneven, spread, escapes = [], [], 0.0, 0.0, 0.0, {}
     for seed in progress(range(n_seeds), "Figure 5"):
-        train, test = (walk.sample(n_walks, 97, rng=rng) for _ in range(2))
-        run = model.train(train, learning_rate=1.0, steps=steps, test=test)
+        # The K different walks with their shares stand for the sample: the same average, sooner.
+        (train, weights), (test, marks) = (distinct(walk.sample(n_walks, 97, rng=rng)) for _ in range(2))
+        exam = {"test": test, "test_weights": marks}
+        run = model.train(train, weights=weights, learning_rate=1.0, steps=steps, **exam)
         V = run.value[-1]
         accuracy.append(run.accuracy[-1])
         true.append((model.predict(run.parameters(), everything[:, :-1]) == everything[:, -1]).mean())
@@ -337,20 +346,9 @@ def figure_5(
         uneven = max(uneven, np.abs(V / V.mean() - 1).max())
         spread = max(spread, np.ptp(run.attention[:, :-1], axis=1).max())
         if literal and seed == 0:
-            (train, weights), (test, marks) = distinct(train), distinct(test)
-            for precision, unit in (("float32", False), ("float64", False), ("float32", True)):
-                whole = literal_run(
-                    train,
-                    6,
-                    learning_rate=1.0,
-                    steps=steps,
-                    precision=precision,
-                    unit_length=unit,
-                    weights=weights,
-                    test=test,
-                    test_weights=marks,
-                )
-                escapes[precision + (", unit length" if unit else "")] = escape(whole)
+            options = {"learning_rate": 1.0, "steps": steps, "weights": weights, **exam}
+            for name, choice in _ARITHMETIC.items():
+                escapes[name] = escape(literal_run(train, 6, **options, **choice))
     found = {
         "accuracy": (float(np.median(accuracy)), float(min(accuracy)), float(max(accuracy))),
         "true_accuracy": (float(min(true)), float(max(true))),
@@ -418,13 +416,8 @@ def rounding(*, steps: int = _FIGURE_STEPS, literal: bool = True) -> dict[str, o
     for precision, gram in grams.items():
         runs[f"{precision} inner products"] = train_with_gram(model, gram, learning_rate=1.0, steps=steps)
     if literal:
-        for precision in grams:
-            runs[f"{precision} throughout"] = literal_run(
-                walks, 6, learning_rate=1.0, steps=steps, precision=precision
-            )
-        runs["float32 throughout, unit length"] = literal_run(
-            walks, 6, learning_rate=1.0, steps=steps, precision="float32", unit_length=True
-        )
+        for name, choice in _ARITHMETIC.items():
+            runs[name] = literal_run(walks, 6, learning_rate=1.0, steps=steps, **choice)
     predicted = {}
     solution = symmetric_solution(model, learning_rate=1.0, steps=steps)
     for name, run in runs.items():

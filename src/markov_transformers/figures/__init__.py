@@ -24,6 +24,7 @@ from .construction import (
     transformer_blocks,
     window_table,
 )
+from .escape import accuracy_and_divergence, escape_times, readings
 from .failure import (
     accuracy_over_lengths,
     broken_symmetry,
@@ -42,6 +43,7 @@ from .information import (
     subset_bars,
     winner_maps,
 )
+from .questions import attention_by_word, question_training, shares, word_counts
 from .stages import (
     classifier_growth,
     classifier_speeds,
@@ -55,8 +57,10 @@ from .walks import accuracy, attention, circle, cover, walks
 __all__ = [
     "COLORS",
     "accuracy",
+    "accuracy_and_divergence",
     "accuracy_over_lengths",
     "attention",
+    "attention_by_word",
     "best_reports",
     "broken_symmetry",
     "circle",
@@ -68,6 +72,7 @@ __all__ = [
     "curves",
     "decays",
     "distance_and_bound",
+    "escape_times",
     "estimates_over_context",
     "exchange",
     "failed_training",
@@ -87,12 +92,15 @@ __all__ = [
     "phase_diagram",
     "position_matrix",
     "predictor_losses",
+    "question_training",
+    "readings",
     "relative_spread",
     "savings",
     "selection_over_concentration",
     "selector_log_ratios",
     "selector_race",
     "sequences",
+    "shares",
     "simplex",
     "spectra",
     "spliced",
@@ -107,4 +115,5 @@ __all__ = [
     "walks",
     "window_table",
     "winner_maps",
+    "word_counts",
 ]
