@@ -107,7 +107,7 @@ def test_the_limit_of_the_distance_is_a_mean_over_contexts():
 
 
 def test_the_explorer_agrees_with_the_engine():
-    from markov_transformers.explorers.construction import _construct
+    from markov_transformers.explorers.transformer import _construct
 
     x = np.array(MATCHED)
     model = StagedModel(WindowCounts.from_tokens([[*MATCHED, 0]], 3, 3), degree=2)

@@ -58,7 +58,7 @@ def test_the_modes_are_means_over_diagonals_and_lag_classes():
     rng = np.random.default_rng(0)
     V, q = rng.normal(size=(3, 3)), rng.normal(size=7)
     D = np.array([np.mean([V[y, (y - d) % 3] for y in range(3)]) for d in range(3)])
-    Q = np.array([q[[2, 5]].mean(), q[[1, 4]].mean(), q[[0, 3]].mean()])  # N - j = 4, 1; 5, 2; 6, 3
+    Q = np.array([q[[0, 3]].mean(), q[[2, 5]].mean(), q[[1, 4]].mean()])  # N - j = 6, 3; 4, 1; 5, 2
     modes = escape.offset_modes(V, q)
     np.testing.assert_allclose(modes, [D - D.mean(), Q - Q.mean()], atol=1e-15)
 
@@ -207,3 +207,22 @@ def test_escape_times_follow_from_the_scale():
     assert measured["walk"].shape == (1, 2)
     assert measured["chosen"] == 2
     assert escape.rule_new_escape_time(measured) is None
+
+
+def test_differences_between_nodes_grow_more_slowly_than_those_between_lag_classes():
+    rng = np.random.default_rng(0)
+    columns = 1e-9 * (rng.normal(size=6) * np.ones((6, 1)))  # V differs from column to column only
+    start = OneLayerParameters(columns - columns.mean(), np.zeros(6), np.zeros(97))
+    run = escape.deterministic_run(MODEL, start, learning_rate=1.0, steps=40_000, record_every=1000)
+    v, size = run.value.mean(axis=(1, 2)), np.ptp(run.value.mean(axis=1), axis=1)
+    late = v > 30
+    rate = np.polyfit(v[late], np.log(size[late]), 1)[0]
+    assert rate == pytest.approx(escape.growth_rate(MODEL) * np.sqrt(96 / (6 * 500.5)), rel=0.02)
+
+
+def test_the_rows_of_a_sample_grow_like_the_root_of_its_counts():
+    counts = np.array([150, 160, 170, 180, 165, 175])
+    run = escape.deterministic_run(MODEL, MODEL.zero(), learning_rate=0.1, steps=2000, target_weights=counts)
+    v = run.value[-1].mean(axis=1)
+    expected = np.sqrt(0.1**2 + 2 * 0.1 * 2000 / 6 * counts / counts.sum()) - 0.1
+    np.testing.assert_allclose(v, expected, rtol=0.01)

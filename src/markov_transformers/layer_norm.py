@@ -194,10 +194,10 @@ class _NormalizedCopies(_Copies):
 
     def _shortened(self, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return vectors over the root of their square length plus the floor, and one over it."""
-        largest = max(float(np.abs(vectors).max()), math.sqrt(self._floor))
-        if largest == 0:
-            return vectors, np.zeros_like(vectors[..., :1])
-        square = ((vectors / largest) ** 2).sum(axis=-1, keepdims=True) + self._floor / largest**2
-        length = largest * np.sqrt(square)
+        largest = np.abs(vectors).max(axis=-1, keepdims=True)
+        largest = np.maximum(largest, math.sqrt(self._floor))  # keeps the squares from underflowing
+        largest = np.where(largest > 0, largest, 1)
+        parts = np.append(vectors, np.full_like(largest, math.sqrt(self._floor)), axis=-1) / largest
+        length = largest * np.linalg.norm(parts, axis=-1, keepdims=True)
         scale = np.divide(1, length, out=np.zeros_like(length), where=length > 0)
         return vectors * scale, scale

@@ -120,9 +120,10 @@ def symmetric_solution(
             )
             break
         rows.append((step, v, a, empty, f, slope))
-        pull, empty_pull = slope * a * v * empty, -slope * empty * f  # v - f = v * empty
-        v = v - learning_rate * slope * n * a / K**2
-        gap = gap - learning_rate * (token_rate * pull - empty_rate * empty_pull)
+        with np.errstate(over="ignore", invalid="ignore"):
+            pull, empty_pull = slope * a * v * empty, -slope * empty * f  # v - f = v * empty
+            v = v - learning_rate * slope * n * a / K**2
+            gap = gap - learning_rate * (token_rate * pull - empty_rate * empty_pull)
     step, *others = map(np.array, zip(*rows))
     return SymmetricSolution(step, *others)
 

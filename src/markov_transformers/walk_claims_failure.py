@@ -14,7 +14,7 @@ Source: Shi and Cao (2025), section 4, Theorem 4.1 and Figure 5.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -243,9 +243,8 @@ def literal_run(
     reduced = OneLayerModel(n_nodes, length, position_dim, unit_length=unit_length)
     w = torch.as_tensor(weights, dtype=dtype)
     train, exam_inputs = torch.as_tensor(tokens), torch.as_tensor(exam[:, :-1])
-    rows, threads = [], torch.get_num_threads()
-    torch.set_num_threads(1)  # six sequences keep one thread busy; more wait for each other
-    for step in progress(range(steps + 1), f"the literal model in {precision}"):
+    rows = []
+    for step in _on_one_thread(progress(range(steps + 1), f"the literal model in {precision}")):
         score = model(train[:, :-1]).gather(1, train[:, -1:])[:, 0]
         loss = -(w * torch.log(score + epsilon)).sum()
         gradients = torch.autograd.grad(loss, (model.value, model.query_key))
@@ -257,7 +256,6 @@ def literal_run(
             rows.append((step, loss.item(), accuracy, marks @ attention, *vars(seen).values()))
             model.value -= learning_rate * gradients[0]
             model.query_key -= learning_rate * gradients[1]
-    torch.set_num_threads(threads)
     step, value, accuracy, *others = map(np.array, zip(*rows))
     return OneLayerRun(step, value, accuracy, None, *others, diverged=False)
 
@@ -463,6 +461,18 @@ def floating_gram(length: int, dim: int, precision: str) -> np.ndarray:
     precision = check.choice("precision", precision, ("float32", "float64"))
     P = sine_positions(length, dim).astype(precision)  # (M, N)
     return (P.T @ P).astype(float)
+
+
+def _on_one_thread(items: Iterable[int]) -> Iterator[int]:
+    """Pass items through with torch on one thread: for a few sequences, more wait for each other."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield from items
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _highest(scores: np.ndarray, precision: str) -> np.ndarray:

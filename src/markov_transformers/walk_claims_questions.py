@@ -96,6 +96,80 @@ def question_run(
         )
 
 
+def random_starts(
+    task: TemplateTask,
+    *,
+    scale: float,
+    rng: np.random.Generator | int,
+    learning_rate: float = 1.0,
+    steps: int = 1000,
+    n_starts: int = 20,
+) -> dict[str, object]:
+    """Train on the population of questions from many random starts, and see where attention settles.
+
+    Parameters
+    ----------
+    task : TemplateTask
+    scale : float
+        Standard deviation of the start.
+    rng : numpy.random.Generator or int
+        Source of randomness, or a seed.
+    learning_rate : float, default 1
+    steps : int, default 1000
+    n_starts : int, default 20
+        Independent starts, at least 1.
+
+    Returns
+    -------
+    dict
+        ``solved``: share of starts that end with every answer right; ``telling``: share that end with
+        most attention on a place at which the questions differ; ``winners``, shape (N - 1,): how many
+        starts end with most attention on each place; ``diverged``: share of starts from which the loss
+        stopped being finite, which count as unsolved and have no winner.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> found = random_starts(preference_task(), scale=0.01, rng=0, steps=300, n_starts=3)
+    >>> found["solved"], found["telling"]
+    (0.0, 0.0)
+    """
+    if not isinstance(task, TemplateTask):
+        raise TypeError(f"task must be a TemplateTask, got {task!r}")
+    n_starts = check.integer("n_starts", n_starts, minimum=1)
+    rng = check.generator(rng)
+    tokens, probabilities = task.enumerate()
+    model = OneLayerModel(task.vocab_size, task.length, unit_length=True)
+    solved, diverged, winners = 0, 0, np.zeros(task.length - 1, dtype=int)
+    for _ in progress(range(n_starts), "random starts"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # counted instead
+            run = model.train(
+                tokens,
+                weights=probabilities,
+                start=model.random(scale, rng=rng),
+                learning_rate=learning_rate,
+                steps=steps,
+                record_every=max(1, steps),
+            )
+        if run.diverged:
+            diverged += 1
+            continue
+        solved += run.accuracy[-1] > _RIGHT
+        winners[run.attention[-1, :-1].argmax()] += 1
+    telling = (tokens[:, :-1] != tokens[0, :-1]).any(axis=0)
+    return {
+        "solved": float(solved / n_starts),
+        "telling": float(winners[telling].sum() / n_starts),
+        "winners": winners,
+        "diverged": diverged / n_starts,
+    }
+
+
 def task1(*, rng: np.random.Generator | int, n_runs: int = 10, steps: int = 100) -> dict[str, float]:
     """Measure Task 1: does training reach every answer?
 

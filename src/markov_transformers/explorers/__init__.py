@@ -1,13 +1,13 @@
 """The explorers of the book; each function returns one, ready to be shown."""
 
 from .chains import circle_walk, dirichlet, two_and_three_states
-from .construction import construction
 from .escape import escape_time
 from .failure import deterministic_failure
 from .induction import context_length, match_a_sequence
 from .information import information_bars
 from .questions import two_questions
 from .stages import stage_one, stages_two_and_three
+from .transformer import construction
 from .walks import learning_the_walk
 
 __all__ = [

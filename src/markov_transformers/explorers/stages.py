@@ -51,7 +51,7 @@ def stage_one() -> Explorer:
             "A wider copying gap": {"concentration": 0.01, "gap": 4},
             "A larger a(0)": {"concentration": 0.01, "a": 1},
             "Far too large an a(0)": {"concentration": 0.01, "a": 10},
-            "What theorem 3.6 asks for": {"concentration": 0.1, "gap": 8, "a": 0.001},
+            "A start as theorem 3.6 wants it": {"concentration": 0.1, "gap": 8, "a": 0.001},
         },
         size=(7.2, 4.0),
     )

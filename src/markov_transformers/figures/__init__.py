@@ -48,9 +48,11 @@ from .stages import (
     classifier_growth,
     classifier_speeds,
     phase_diagram,
+    position_weights,
     selector_log_ratios,
     selector_race,
 )
+from .joint import joint_shares, joint_summary, projections, time_scales
 from .style import COLORS, freeze_layout, new_figure, style, use_style
 from .walks import accuracy, attention, circle, cover, walks
 
@@ -79,6 +81,8 @@ __all__ = [
     "feature_strips",
     "freeze_layout",
     "information_scatter",
+    "joint_shares",
+    "joint_summary",
     "kernels_and_sequences",
     "lag_diagram",
     "loss_and_accuracy",
@@ -91,7 +95,9 @@ __all__ = [
     "occupations",
     "phase_diagram",
     "position_matrix",
+    "position_weights",
     "predictor_losses",
+    "projections",
     "question_training",
     "readings",
     "relative_spread",
@@ -108,6 +114,7 @@ __all__ = [
     "style",
     "subset_bars",
     "tables",
+    "time_scales",
     "transformer_blocks",
     "two_numbers",
     "use_style",

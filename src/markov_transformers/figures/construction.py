@@ -302,7 +302,7 @@ def savings(
     """
     colors = (BLACK, ORANGE, BLUE, VERMILION)
     with style():
-        figure = new_figure(max(7.2, 3.1 * len(panels)), 4.0)
+        figure = new_figure(7.4, 4.0)
         drawn = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (title, sizes) in zip(drawn, panels.items()):
             for color, marker, (name, values) in zip(colors, "so^D", sizes.items()):

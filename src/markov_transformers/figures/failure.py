@@ -29,7 +29,7 @@ def failed_training(run: OneLayerRun) -> Figure:
         left.axhline(1, color=BLACK, linestyle="--", linewidth=1.4)
         left.axhline(1 / n_nodes, color=VERMILION, linestyle=":", linewidth=1.8)
         left.text(run.iterations[-1], 1 / n_nodes + 0.05, "a guess", ha="right", color=VERMILION)
-        left.text(run.iterations[-1], 0.92, "best possible", ha="right")
+        left.text(run.iterations[-1], 0.88, "best possible", ha="right")
         left.set(ylim=(0, 1.05), xlabel="iteration", title="(a) test accuracy")
         V = run.value[-1]
         limits = {"vmin": 0, "vmax": 1.2 * V.max()}
@@ -54,6 +54,8 @@ def loss_and_accuracy(runs: Mapping[str, OneLayerRun]) -> Figure:
         left.axhline(0, color=BLACK, linewidth=1)
         left.set(xlabel="iteration", title="training loss (start = 1)")
         right.set(xlabel="iteration", title="accuracy", ylim=(0, 1))
+        level = max(run.accuracy.max() for run in runs.values())
+        right.text(0.5, level + 0.05, "all of them", ha="center", transform=right.get_yaxis_transform())
         left.legend(fontsize=10)
     return figure
 
@@ -78,11 +80,15 @@ def accuracy_over_lengths(
 
 
 def broken_symmetry(
-    runs: Mapping[str, OneLayerRun], predictions: Mapping[str, tuple[np.ndarray, np.ndarray]]
+    runs: Mapping[str, OneLayerRun],
+    predictions: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    *,
+    until: int = 25,
 ) -> Figure:
     """Draw the accuracy of runs, and on a log scale how far attention is from even.
 
-    Runs whose attention is exactly even appear on the left only. Predictions are dashed.
+    Runs whose attention is exactly even appear on the left only. Predictions are dashed. The right
+    panel ends at iteration `until`.
     """
     with style():
         figure = new_figure(7.2, 4.0)
@@ -97,6 +103,7 @@ def broken_symmetry(
                 right.plot(*predictions[label], "--", color=color, linewidth=1.4)
         left.set(xlabel="iteration", title="accuracy", ylim=(0, 1.05))
         right.set(xlabel="iteration", title="unevenness of attention", yscale="log", ylim=(1e-15, 1e3))
+        right.set_xlim(0, until)
         left.legend(loc="center right", fontsize=10)
     return figure
 
@@ -113,9 +120,9 @@ def two_numbers(solutions: Mapping[str, SymmetricSolution]) -> Figure:
         figure = new_figure(7.2, 3.3)
         left, right = figure.subplots(1, 2)
         for color, (label, solution) in zip(COLORS, solutions.items()):
-            left.plot(solution.iterations, solution.value, color=color, label=label)
+            left.plot(solution.iterations[1:], solution.value[1:], color=color, label=label)
             right.plot(solution.iterations, solution.empty, color=color, label=label)
-        left.set(xlabel="iteration", title="every entry of V")
+        left.set(xlabel="iteration", title="every entry of V", yscale="log")
         right.set(xlabel="iteration", title="attention on the empty column")
         left.legend()
     return figure

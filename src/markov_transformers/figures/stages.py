@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .general import matrix
 from .information import name_of
 from .style import BLACK, BLUE, COLORS, GREEN, ORANGE, PURPLE, SKY, VERMILION, new_figure, style
 
@@ -41,7 +42,7 @@ def selector_race(
     """Draw the share of each set during Stage I, one panel for each run, over the logarithm of time."""
     times = np.geomspace(*span, 300)
     with style():
-        figure = new_figure(7.2, 3.5)
+        figure = new_figure(7.2, 3.8)
         panels = figure.subplots(1, len(runs), squeeze=False, sharey=True)[0]
         for axes, (title, (run, sets)) in zip(panels, runs.items()):
             for subset, p in zip(sets, run.at(times).p_S.T):
@@ -50,7 +51,7 @@ def selector_race(
             axes.set(title=title, xlabel="time", xscale="log", ylim=(-0.03, 1.05))
         panels[0].set_ylabel("share $p_S$")
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right center", handlelength=2.4)
+        figure.legend(handles, labels, loc="outside lower center", ncols=7, columnspacing=1.2)
     return figure
 
 
@@ -70,6 +71,20 @@ def selector_log_ratios(
         axes.set(xlabel="time", ylabel=r"$\log(c_{S^\star}^2 / c_S^2)$")
         axes.set(xlim=(0, times[-1]), ylim=(0, 1.15 * max(v[-1] for v in ratios.values())))
         axes.legend(title="dashed: predicted", loc="center left", bbox_to_anchor=(1, 0.5))
+    return figure
+
+
+def position_weights(weights: Mapping[str, np.ndarray]) -> Figure:
+    """Draw position weights side by side on one scale: a row for each head, a column for each lag."""
+    with style():
+        figure = new_figure(7.2, 3.9)
+        figure.get_layout_engine().set(h_pad=0.1)
+        panels = figure.subplots(1, len(weights), squeeze=False)[0]
+        low, high = min(w.min() for w in weights.values()), max(w.max() for w in weights.values())
+        for axes, (title, w) in zip(panels, weights.items()):
+            matrix(axes, w, title=title, labels=("lag", "head"), vmin=low, vmax=high)
+            axes.set_xticks(range(w.shape[1]), [str(i + 1) for i in range(w.shape[1])])
+            axes.set_yticks(range(w.shape[0]), [str(h + 1) for h in range(w.shape[0])])
     return figure
 
 
@@ -190,7 +205,7 @@ def region_patch(subset: Subset) -> object:
 def _pale(subset: Subset) -> tuple[float, ...]:
     from matplotlib.colors import to_rgb
 
-    return tuple(0.55 + 0.45 * channel for channel in to_rgb(looks_of(subset)[0]))
+    return tuple(0.65 + 0.35 * channel for channel in to_rgb(looks_of(subset)[0]))
 
 
 def _edges(centres: np.ndarray) -> np.ndarray:
