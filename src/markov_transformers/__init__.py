@@ -49,6 +49,13 @@ _HOMES = {
         "OneLayerRun",
         "sine_positions",
     ),
+    "symmetry": (
+        "SymmetricSolution",
+        "follow_deviation",
+        "lag_profile",
+        "symmetric_solution",
+        "train_with_gram",
+    ),
     "explorer": ("Explorer", "Slider", "Choice"),
     "_progress": ("progress",),
 }

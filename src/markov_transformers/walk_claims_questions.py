@@ -170,14 +170,14 @@ def random_starts(
     }
 
 
-def task1(*, rng: np.random.Generator | int, n_runs: int = 10, steps: int = 100) -> dict[str, float]:
+def task1(*, rng: np.random.Generator | int, n_runs: int = 20, steps: int = 100) -> dict[str, float]:
     """Measure Task 1: does training reach every answer?
 
     Parameters
     ----------
     rng : numpy.random.Generator or int
         Source of randomness, or a seed.
-    n_runs : int, default 10
+    n_runs : int, default 20
         Independent runs of each reading, at least 1.
     steps : int, default 100
         Gradient steps, the paper's number by default.
@@ -206,14 +206,14 @@ def rule_shi2025_task1(measurement: Mapping[str, float]) -> str:
     return "not reproduced"
 
 
-def task2(*, rng: np.random.Generator | int, n_runs: int = 10, steps: int = 100) -> dict[str, float]:
+def task2(*, rng: np.random.Generator | int, n_runs: int = 20, steps: int = 100) -> dict[str, float]:
     """Measure Task 2: does the accuracy stay near one half?
 
     Parameters
     ----------
     rng : numpy.random.Generator or int
         Source of randomness, or a seed.
-    n_runs : int, default 10
+    n_runs : int, default 20
         Independent runs of each reading, at least 1.
     steps : int, default 100
         Gradient steps, the paper's number by default.

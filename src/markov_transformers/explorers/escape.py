@@ -90,7 +90,7 @@ def _draw_escape_time(figure: Figure, log_sigma: float, learning_rate: float, se
     kept["accuracy"].set_data(run.iterations, run.accuracy)
     kept["share"].set_data(run.iterations, run.shares.max(axis=1))
     kept["spread"].set_data(run.iterations, found["spread"])
-    kept["linear"].set_data(run.iterations, np.minimum(found["linear"], 1e3))
+    kept["linear"].set_data(run.iterations, np.where(found["linear"] < 1e3, found["linear"], np.nan))
     for line in kept["law"]:
         line.set_xdata([law, law])
         line.set_visible(law <= _STEPS)
@@ -128,7 +128,7 @@ def _lay_out_escape_time(figure: Figure, kept: dict) -> None:
     growth.set(title="spread of the scores Q")
     growth.legend(loc="lower right")
     kept["law"] = [axes.axvline(0, color=BLACK, linestyle="--", linewidth=1) for axes in (top, growth)]
-    top.legend(loc="lower right")
+    top.legend(loc="center right")
     (kept["dots"],) = below.plot([], [], "o", color=VERMILION, markersize=4)
     kept["stems"] = below.vlines([1], 0, [0], color=VERMILION)
     below.set(xlim=(0, _LENGTH), ylim=(-0.03, 1.06), xlabel="column")
