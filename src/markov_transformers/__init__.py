@@ -41,6 +41,7 @@ _HOMES = {
     "full_model": ("FullModel",),
     "dynamics": ("Trajectory",),
     "readout": ("SoftmaxCrossEntropy",),
+    "selection": ("SelectionMap", "blurred_information", "predict_selection", "train_selection"),
     "reweighting": ("classifier_speed", "induction_head_bound", "reweighted_law"),
     "losses": ("LogLoss", "SquareLoss", "LogisticLoss", "HingeLoss", "ExponentialLoss"),
     "one_layer": (
