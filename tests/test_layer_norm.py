@@ -35,14 +35,15 @@ def literal_output(x, model_sets, parameters, mask, centre, unit_variance, floor
     blocks = [X]
     for h in range(H):
         V = np.zeros((L + 1, d))
-        for l in range(L + 1):
-            places = [j for j in range(L + 1) if 1 <= l - j <= M or (self_attention and j == l)]
+        for t in range(L + 1):
+            places = [j for j in range(L + 1) if 1 <= t - j <= M or (self_attention and j == t)]
             if not places:
                 continue
-            content = [X[l] @ parameters["query"][h] @ parameters["key"][h].T @ X[j] for j in places]
-            logits = [c + (parameters["w"][h, l - j - 1] if j < l else 0) for c, j in zip(content, places)]
+            content = [X[t] @ parameters["query"][h] @ parameters["key"][h].T @ X[j] for j in places]
+            position = [parameters["w"][h, t - j - 1] if j < t else 0 for j in places]
+            logits = np.add(content, position)
             weights = np.exp(logits) / np.sum(np.exp(logits))
-            V[l] = weights @ X[places] @ parameters["value"][h]
+            V[t] = weights @ X[places] @ parameters["value"][h]
         if centre:
             V = V - V.mean(axis=1, keepdims=True)
         length = np.sqrt((V**2).sum(axis=1, keepdims=True) + d * floor)
@@ -50,7 +51,7 @@ def literal_output(x, model_sets, parameters, mask, centre, unit_variance, floor
         blocks.append(gain * np.divide(V, length, out=np.zeros_like(V), where=length > 0))
     c = parameters["c"]
     score = np.zeros(L)
-    for c_S, S in zip(c, model_sets):
+    for c_S, S in zip(c, model_sets, strict=True):
         factor = np.ones(L)
         for h in S:
             factor *= blocks[h][:L] @ blocks[h][L]

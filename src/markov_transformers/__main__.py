@@ -1,4 +1,4 @@
-"""The command line: ``python -m markov_transformers benchmark [NAME ...] [--json]``."""
+"""The command line: ``python -m markov_transformers reproduce`` and ``... benchmark``."""
 
 from __future__ import annotations
 
@@ -9,14 +9,42 @@ from dataclasses import asdict
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command and return its exit status."""
+    """Run one command and return its exit status: 0 if all ran, 1 if something could not, 2 for misuse."""
     parser = argparse.ArgumentParser(prog="python -m markov_transformers")
     commands = parser.add_subparsers(dest="command", required=True)
+    checking = commands.add_parser("reproduce", help="put the claims of both papers to the test")
+    checking.add_argument("ids", nargs="*", metavar="ID", help="claims to check, all by default")
+    checking.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    checking.add_argument("--quick", action="store_true", help="fewer seeds, in under a minute")
+    checking.add_argument("--list", action="store_true", help="print the ids and check nothing")
+    checking.set_defaults(run=_reproduce)
     timing = commands.add_parser("benchmark", help="time the exact engines beside the literal models")
     timing.add_argument("names", nargs="*", metavar="NAME", help="rows to time, all by default")
     timing.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    timing.set_defaults(run=_benchmark)
     chosen = parser.parse_args(arguments)
+    return chosen.run(chosen)
 
+
+def _reproduce(chosen: argparse.Namespace) -> int:
+    from . import reproduce
+
+    if chosen.list:
+        print(reproduce.listing())
+        return 0
+    try:
+        rows = reproduce.run(chosen.ids, quick=chosen.quick)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if chosen.json:
+        print(json.dumps(reproduce.as_objects(rows), indent=1, ensure_ascii=False))
+    else:
+        print(reproduce.table(rows, quick=chosen.quick))
+    return 0 if all(row.ran for row in rows) else 1
+
+
+def _benchmark(chosen: argparse.Namespace) -> int:
     from . import benchmark
 
     try:

@@ -1,9 +1,11 @@
 r"""Measurements behind the paper's statements on information and the information set.
 
-Each function draws chains, computes exactly, and returns what it found as a dictionary of
-numbers: no verdict, nothing printed. Several statements suppose that windows of :math:`r_n`
-tokens are uniform. That is the case exactly if, whatever the nearer parents are, the map from
-the oldest parent to the next token is doubly stochastic, which `doubly_stochastic_kernels` draws.
+Each measuring function computes exactly and returns what it found as a dictionary of numbers: no
+verdict, nothing printed. A rule turns such a dictionary into a verdict, or into one for each part.
+
+Several statements suppose that windows of :math:`r_n` tokens are uniform. That is the case exactly
+if, whatever the nearer parents are, the map from the oldest parent to the next token is doubly
+stochastic, which `doubly_stochastic_kernels` draws.
 
 Source: Chen et al. (2024), section 3.1 and appendix C.
 """
@@ -20,6 +22,8 @@ from ._lags import lag_set, lag_subsets
 from .chains import DirichletPrior, NGramChain
 from .induction import monomial_features, n_monomial_features
 from .information import information_of_subsets
+
+_ROUNDING = 1e-9  # far above rounding, far below any effect
 
 
 def doubly_stochastic_kernels(
@@ -412,6 +416,161 @@ def polynomial_kernel(
         "n_features": a.shape[1],
         "n_features_formula": n_monomial_features(n_heads, vocab_size, max_degree),
     }
+
+
+def one_parent(
+    *,
+    rng: np.random.Generator | int,
+    n_chains: int = 1000,
+    cases: tuple[tuple[int, int], ...] = ((2, 1), (2, 3), (3, 1), (3, 2)),
+    window: int = 4,
+    concentration: float = 0.3,
+) -> dict[str, float]:
+    """Measure how often another set than the only parent wins, for uniform tokens.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator or int
+        Source of randomness, or a seed.
+    n_chains : int, default 1000
+        Chains for each case.
+    cases : tuple of pairs of int
+        Number of tokens d and lag of the parent.
+    window, concentration
+        Arguments of `selected_sets`.
+
+    Returns
+    -------
+    dict
+        ``n_other``: chains in which another set wins; ``n_chains``, in all; ``rival_ratio``: largest
+        modified information of another set over the parent's.
+
+    References
+    ----------
+    Chen et al. (2024), appendix C.7, for n = 1.
+    """
+    rng = check.generator(rng)
+    seen = [
+        selected_sets(
+            rng=rng, n_chains=n_chains, vocab_size=d, lags=(lag,), window=window, concentration=concentration
+        )
+        for d, lag in cases
+    ]
+    return {
+        "n_other": sum(s["n_other"] for s in seen),
+        "n_chains": n_chains * len(cases),
+        "rival_ratio": max(s["rival_ratio"] for s in seen),
+    }
+
+
+def known_size(*, windows: tuple[int, ...] = (3, 4, 5), n_points: int = 50) -> dict[int, dict[str, object]]:
+    """Measure how often another pair than the two parents wins, over a square of chains.
+
+    Parameters
+    ----------
+    windows : tuple of int, default (3, 4, 5)
+        Values of M.
+    n_points : int, default 50
+        As for `repeating_grid`.
+
+    Returns
+    -------
+    dict
+        For each window ``share`` of the chains that another pair wins, ``rival`` and ``rival_ratio``
+        as for `repeating_grid`.
+
+    References
+    ----------
+    Chen et al. (2024), appendix C.7, for known n.
+    """
+    found: dict[int, dict[str, object]] = {}
+    for window in windows:
+        seen = repeating_grid(window, n_points=n_points)
+        share = seen["n_other"] / n_points**2
+        found[window] = {"share": share, "rival": seen["rival"], "rival_ratio": seen["rival_ratio"]}
+    return found
+
+
+def enough_lags(
+    *, rng: np.random.Generator | int, n_chains: int = 1000, windows: tuple[int, ...] = (4, 5, 6)
+) -> dict[str, object]:
+    """Measure whether sets of more lags than there are parents can win, for uniform windows.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator or int
+        Source of randomness, or a seed.
+    n_chains : int, default 1000
+        Random chains over two tokens with three parents, M = 5.
+    windows : tuple of int, default (4, 5, 6)
+        Values of M for `four_parent_chain`.
+
+    Returns
+    -------
+    dict
+        ``n_larger``: random chains in which a set of more than three lags wins; ``n_chains``;
+        ``best``: for each window the information set of `four_parent_chain`, of any size; ``ratio``:
+        modified information of the best set of more than four lags over the best of at most four.
+
+    References
+    ----------
+    Chen et al. (2024), Corollary C.5.
+    """
+    random = selected_sets(
+        rng=rng, n_chains=n_chains, vocab_size=2, lags=(1, 2, 3), window=5, concentration=0.3
+    )
+    kernel = four_parent_chain().kernel[None]
+    seen = {window: _winners(kernel, (1, 2, 3, 4), window, False) for window in windows}
+    return {
+        "n_larger": random["n_larger"],
+        "n_chains": n_chains,
+        "best": {window: next(iter(s["counts"])) for window, s in seen.items()},
+        "ratio": {window: s["larger_ratio"] for window, s in seen.items()},
+    }
+
+
+def rule_chen2024_dpi(measurement: dict[str, float]) -> dict[str, str]:
+    """Judge both statements on vanilla information, to rounding."""
+    ratios = max(measurement["largest_ratio"], measurement["largest_subset_ratio"])
+    return {
+        "data processing": _holds(ratios < 1 + _ROUNDING),
+        "supersets of the parents": _holds(measurement["superset_difference"] < _ROUNDING),
+    }
+
+
+def rule_chen2024_superset(measurement: dict[str, float]) -> str:
+    """Judge: no superset of the parents has as much modified information, in any chain."""
+    return _holds(measurement["n_not_smaller"] == 0 and measurement["largest_ratio"] < 1)
+
+
+def rule_chen2024_uniform(measurement: dict[str, object]) -> dict[str, str]:
+    """Judge (C.6) where its patterns are uniform, and the sentence that windows of any length are."""
+    return {
+        "(C.6) for sets that fit into r_n tokens": _holds(measurement["within"] < _ROUNDING),
+        "longer windows": _holds(max(measurement["beyond"], measurement["nonuniformity_beyond"]) < _ROUNDING),
+    }
+
+
+def rule_chen2024_one_parent(measurement: dict[str, float]) -> str:
+    """Judge: the parent wins in every chain."""
+    return _holds(measurement["n_other"] == 0)
+
+
+def rule_chen2024_known_size(measurement: dict[int, dict[str, object]]) -> dict[str, str]:
+    """Judge, for each window: the parents win against all sets of their size, in every chain."""
+    return {f"M = {window}": _holds(seen["share"] == 0) for window, seen in measurement.items()}
+
+
+def rule_chen2024_degree(measurement: dict[str, object]) -> dict[str, str]:
+    """Judge: no set of more lags than there are parents wins."""
+    return {
+        "random chains with three parents": _holds(measurement["n_larger"] == 0),
+        "the chain with four parents": _holds(max(measurement["ratio"].values()) <= 1 + _ROUNDING),
+    }
+
+
+def _holds(statement: bool) -> str:
+    return "reproduced" if statement else "contradicted"
 
 
 def _repeating(stay: np.ndarray) -> np.ndarray:

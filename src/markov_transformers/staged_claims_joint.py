@@ -96,7 +96,7 @@ def joint_training(
         first set to hold half, or None; ``last``, the set with most at the end; ``pairs``, the
         shares of {1, 2}, {1, 3} and {2, 3} at the end; ``loss``, at the start and at the end;
         ``a``; ``w``, each head's weight at its own lag; ``query_key``, largest entry of W_Q and
-        W_K of the first head; ``diagonal`` and ``off``, mean entries of its W_V; ``proportional``
+        W_K; and for each head ``diagonal`` and ``off``, mean entries of its W_V, ``proportional``
         and ``with_constant``, relative distance of it to the multiples of the identity, and to
         those with a constant.
 
@@ -126,11 +126,15 @@ def rule_chen2024_fig5(measurement: dict[str, list]) -> str:
 
 
 def rule_chen2024_fig6(measurement: dict[str, list]) -> str:
-    """Judge Figure 6: W_Q, W_K near zero, W_V a multiple of the identity of about 0.07."""
+    """Judge Figure 6: W_Q, W_K near zero, W_V of some head a multiple of the identity, about 0.07.
+
+    The figure shows head 1, which has no part in the pair that leads first there; in other samples
+    another head is the odd one out.
+    """
 
     def pictured(run: dict, distance: str) -> bool:
-        still = run["query_key"] < 0.005
-        return still and 0.03 < run["diagonal"] < 0.15 and run[distance] < 0.25
+        heads = zip(run["diagonal"], run[distance], strict=True)
+        return run["query_key"] < 0.005 and any(0.03 < size < 0.15 and far < 0.25 for size, far in heads)
 
     if pictured(measurement["printed"][0], "proportional"):
         return _REPRODUCED
@@ -173,8 +177,8 @@ def length_generalization(
     Returns
     -------
     dict
-        ``trained_on``; ``selected``: the set that Stage I selects; ``lengths``; for each concentration in ``loss``: the losses
-        of ``transformer``, ``GIH``, ``BayesOptimal``, ``Unigram``, ``FullHistoryMatch`` and
+        ``trained_on``; ``selected``: the set that Stage I selects; ``lengths``; for each
+        concentration in ``loss``: the losses of ``transformer``, ``GIH``, ``BayesOptimal``, ``Unigram``, ``FullHistoryMatch`` and
         ``best possible`` (`best_report` of the Bayes-optimal prediction), each a list over the
         lengths; in ``rise``: the largest rise of the transformer's loss from 100 to a greater
         length, in standard errors of the paired difference; in ``chance``: the probability that a
@@ -287,10 +291,9 @@ def transformer_law(parameters: Parameters, context: np.ndarray, vocab_size: int
 def _described(model: Trainable, run: Trajectory, rate: float) -> dict[str, object]:
     p = run.p_S
     over = np.flatnonzero(p.max(axis=1) > 0.5)
-    W_V = run.parameters["value"][-1, 0]
-    d = len(W_V)
+    values = run.parameters["value"][-1]
+    d = values.shape[-1]
     identity, ones = np.eye(d), np.ones((d, d))
-    off = ~identity.astype(bool)
     return {
         "rate": rate,
         "first": model.sets[int(p[over[0]].argmax())] if over.size else None,
@@ -299,11 +302,11 @@ def _described(model: Trainable, run: Trajectory, rate: float) -> dict[str, obje
         "loss": (float(run.loss[0]), float(run.loss[-1])),
         "a": float(run.a[-1]),
         "w": np.diagonal(run.w[-1]).tolist(),
-        "query_key": float(max(np.abs(run.parameters[n][-1, 0]).max() for n in ("query", "key"))),
-        "diagonal": float(np.diagonal(W_V).mean()),
-        "off": float(W_V[off].mean()),
-        "proportional": _distance_to_span(W_V, [identity]),
-        "with_constant": _distance_to_span(W_V, [identity, ones]),
+        "query_key": float(max(np.abs(run.parameters[n][-1]).max() for n in ("query", "key"))),
+        "diagonal": [float(np.diagonal(W).mean()) for W in values],
+        "off": [float(W[identity == 0].mean()) for W in values],
+        "proportional": [_distance_to_span(W, [identity]) for W in values],
+        "with_constant": [_distance_to_span(W, [identity, ones]) for W in values],
     }
 
 

@@ -62,7 +62,7 @@ def joint_shares(runs: Mapping[str, Trajectory], sets: Sequence[Subset], *, scal
         panels = figure.subplots(rows, min(2, len(runs)), squeeze=False, sharey=True)
         for axes in panels.flat[len(runs) :]:
             axes.set_visible(False)
-        for axes, (title, run) in zip(panels.flat, runs.items()):
+        for axes, (title, run) in zip(panels.flat, runs.items(), strict=False):
             draw_shares(axes, run.times, run.p_S, sets)
             axes.set(title=title, xscale=scale)
             if scale == "log":
@@ -127,8 +127,8 @@ def projections(rows: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
         figure = new_figure(7.2, 2.6 * len(rows))
         panels = figure.subplots(len(rows), width, squeeze=False)
         largest = max(np.abs(m).max() for matrices in rows.values() for m in matrices.values())
-        for line, (title, matrices) in zip(panels, rows.items()):
-            for axes, (name, values) in zip(line, matrices.items()):
+        for line, (title, matrices) in zip(panels, rows.items(), strict=True):
+            for axes, (name, values) in zip(line, matrices.items(), strict=True):
                 axes.imshow(values, cmap="RdBu", vmin=-largest, vmax=largest)
                 for (i, j), value in np.ndenumerate(values):
                     color = "white" if abs(value) > 0.6 * largest else "black"

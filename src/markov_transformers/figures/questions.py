@@ -55,7 +55,7 @@ def question_training(
         panels[0, 0].set_ylabel("test accuracy")
         if divergence:
             panels[1, 0].set_ylabel("KL divergence (nats)")
-        panels[0, -1].legend(loc="upper right")
+        panels[0, -1].legend(loc="lower right")
     return figure
 
 

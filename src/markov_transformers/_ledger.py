@@ -1,0 +1,107 @@
+"""How the rows of the ledger are shown: as text, as objects for JSON, as a table in the book."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections import Counter
+from collections.abc import Iterable
+
+from ._claim import VERDICTS, Row
+
+FIELDS = ("id", "source", "claim", "printed", "measured", "rule", "verdict", "change", "seconds", "chapter")
+_QUICK = (
+    "Quick check: fewer seeds for the random claims, fewer steps for some. The full check leaves out --quick."
+)
+
+
+def summary(rows: Iterable[Row]) -> dict[str, int]:
+    """Count the rows by verdict, then the questions answered and the checks that could not run.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+
+    Returns
+    -------
+    dict
+    """
+    rows = list(rows)
+    counts = Counter(_verdict(row) for row in rows)
+    return {name: counts[name] for name in (*VERDICTS, "answered", "could not run")}
+
+
+def as_objects(rows: Iterable[Row]) -> list[dict[str, object]]:
+    """Return the rows as dictionaries with the keys `FIELDS`, ready for JSON."""
+    return [{name: getattr(row, name) for name in FIELDS} for row in rows]
+
+
+def table(rows: Iterable[Row], *, quick: bool = False, width: int = 110) -> str:
+    """Return the rows as text to read.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+    quick : bool, default False
+        Whether they come from a quick check, which the text then says.
+    width : int, default 110
+        Characters in a line.
+
+    Returns
+    -------
+    str
+    """
+    rows = list(rows)
+    lines = [_QUICK, ""] if quick else []
+    for row in rows:
+        lines.append(f"{row.id}: {_verdict(row).upper()}  ({row.source}; {row.seconds:.1f} s)")
+        for name in ("claim", "printed", "measured", "change", "rule"):
+            text = getattr(row, name)
+            if text:
+                lines += textwrap.wrap(
+                    text, width, initial_indent=f"    {name:<10}", subsequent_indent=" " * 14
+                )
+        lines.append("")
+    lines.append(", ".join(f"{name}: {count}" for name, count in summary(rows).items() if count))
+    return "\n".join(lines)
+
+
+class Ledger:
+    """The rows as a table for a notebook and for the book, without times.
+
+    Parameters
+    ----------
+    rows : iterable of Row
+    """
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.rows = list(rows)
+
+    def __repr__(self) -> str:
+        wide = max((len(row.id) for row in self.rows), default=0)
+        return "\n".join(f"{row.id:<{wide}}  {_verdict(row)}" for row in self.rows)
+
+    def _repr_html_(self) -> str:
+        body = "".join(
+            f'<tr><td><a href="{row.chapter}.html"><code>{row.id}</code></a><br>{html.escape(row.source)}</td>'
+            f"<td>{_lines(row.claim, row.printed)}</td>"
+            f"<td><strong>{_verdict(row)}</strong><br>{_lines(row.measured, row.change, row.rule)}</td></tr>"
+            for row in self.rows
+        )
+        return (
+            '<div role="region" aria-label="The ledger" tabindex="0" style="overflow-x:auto">'
+            '<table class="table" style="min-width:48em;font-size:0.85em;vertical-align:top">'
+            "<thead><tr><th>Row</th><th>Claim, and what is printed</th>"
+            f"<th>Verdict, what is measured, what it takes, and the rule</th></tr></thead><tbody>{body}</tbody>"
+            "</table></div>"
+        )
+
+
+def _verdict(row: Row) -> str:
+    if not row.ran:
+        return "could not run"
+    return row.verdict or "answered"
+
+
+def _lines(*texts: str | None) -> str:
+    return "<br>".join(html.escape(text) for text in texts if text)
