@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from matplotlib import colormaps
 from PIL import Image
 
 from markov_transformers import Choice, Explorer, Slider
@@ -180,6 +181,31 @@ def test_a_frame_shows_what_a_drawing_from_scratch_shows(page):
     assert gap.mean() < 1  # compression apart
 
 
+def test_a_frame_keeps_the_shades_of_a_heat_map_and_the_colour_of_a_small_mark_beside_it():
+    vermilion = (213, 94, 0)
+    shades = colormaps["cividis"](np.linspace(0, 1, 36), bytes=True)[:, :3]
+
+    def draw(figure, x):
+        figure.clear()
+        left, right = figure.subplots(1, 2)
+        left.imshow(np.arange(36).reshape(6, 6), cmap="cividis")
+        right.plot(np.arange(1000), np.sin(np.arange(1000)), color="0.3")
+        right.plot([500], [0], "s", color=np.array(vermilion) / 255, markersize=4)
+        return f"Drawing {x}."
+
+    explorer = Explorer(draw, {"x": Slider("x", [0, 1], 0, page=[0])}, name="n", title="T")
+    (frame,) = Page(explorer.page()).state()["frames"].values()
+    figure, _ = explorer.render()
+    figure.canvas.draw()
+    drawn = np.asarray(figure.canvas.buffer_rgba())[..., :3]
+    shown = frame_picture(frame)
+    assert len(np.unique(shown.reshape(-1, 3), axis=0)) <= 64 < len(np.unique(drawn.reshape(-1, 3), axis=0))
+    for color in (vermilion, *shades):
+        there = (drawn == color).all(axis=-1)
+        assert there.any()
+        assert (shown[there] == color).all()
+
+
 def test_presets_lead_to_their_frames_and_control_positions(page):
     shown = Page(page)
     state = shown.state()
@@ -310,6 +336,44 @@ def test_a_live_field_offers_every_value():
     assert [value for _, value in fields["colour"].options] == ["black", "red", "blue"]
 
 
+def free_text():
+    def draw(figure, word):
+        if not word.isalpha():
+            raise ValueError(f"{word} is no word")
+        figure.clear()
+        figure.text(0.1, 0.5, word)
+        return f"The word {word}."
+
+    words = Choice("word", ["cat", "dog"], start="cat", page=["cat", "dog"], free="a word of your own")
+    return Explorer(draw, {"word": words}, name="free", title="Free", presets={"Dog": {"word": "dog"}})
+
+
+def test_a_reader_may_type_what_no_option_offers():
+    shown = free_text()._live
+    (text,) = [w for w in widgets(shown) if hasattr(w, "placeholder") and w.placeholder.startswith("or a")]
+    before = shown.image.value
+    text.value = " horse "
+    assert shown.description == "The word horse."
+    assert shown.image.value != before
+    assert shown.fields["word"].value == "horse"
+    text.value = "h0rse"
+    assert "ValueError: h0rse is no word" in shown.message.value
+    text.value = "dog"
+    assert shown.description == "The word dog."
+    text.value = ""
+    assert shown.fields["word"].value == "dog"
+    buttons(shown)["Reset"].click()
+    assert shown.description == "The word cat."
+    assert shown.image.value == before
+
+
+def test_the_page_says_that_a_live_kernel_takes_text():
+    assert "A live kernel adds more values of: word (also a word of your own)." in free_text().page()
+    assert free_text().render(word="horse")[1] == "The word horse."
+    with pytest.raises(ValueError, match="word must be one of"):
+        free_text().render(word=" ")
+
+
 def test_values_that_cannot_be_drawn_say_why_and_the_next_ones_recover():
     explorer = curve()
     shown = explorer._live
@@ -343,14 +407,16 @@ def test_what_a_failed_drawing_left_behind_does_not_spoil_the_next_one():
     assert explorer._live.image.value == good
 
 
-def buttons(shown):
-    found, queue = {}, [shown.box]
+def widgets(shown):
+    queue = [shown.box]
     while queue:
         widget = queue.pop()
         queue.extend(getattr(widget, "children", ()))
-        if hasattr(widget, "click"):
-            found[widget.description] = widget
-    return found
+        yield widget
+
+
+def buttons(shown):
+    return {widget.description: widget for widget in widgets(shown) if hasattr(widget, "click")}
 
 
 def test_reset_and_presets_set_every_control_and_draw_once():

@@ -50,6 +50,14 @@ _HOMES = {
         "OneLayerRun",
         "sine_positions",
     ),
+    "questions": (
+        "BagOfWordsTest",
+        "TemplateTask",
+        "bag_of_words_test",
+        "majority_task",
+        "preference_task",
+    ),
+    "relu": ("ReluModel", "ReluParameters", "ReluRun"),
     "symmetry": (
         "SymmetricSolution",
         "follow_deviation",
@@ -66,6 +74,14 @@ _MODULES = (
     "figures",
     "information_claims",
     "models",
+    "reproduce",
+    "staged_claims_construction",
+    "staged_claims_joint",
+    "staged_claims_stages",
+    "walk_claims_escape",
+    "walk_claims_failure",
+    "walk_claims_questions",
+    "walk_claims_success",
 )
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -83,17 +83,17 @@ class Ledger:
 
     def _repr_html_(self) -> str:
         body = "".join(
-            f'<tr><td><a href="{row.chapter}.html"><code>{row.id}</code></a><br>{html.escape(row.source)}</td>'
-            f"<td>{_lines(row.claim, row.printed)}</td>"
-            f"<td><strong>{_verdict(row)}</strong><br>{_lines(row.measured, row.change, row.rule)}</td></tr>"
+            f'<tr><td><a href="{row.chapter}.html"><code>{row.id}</code></a><br>{_lines(row.source)}</td>'
+            f"<td>{_lines(row.claim, row.printed and f'Printed: {row.printed}.')}</td>"
+            f"<td><strong>{_verdict(row)}</strong><br>"
+            f"{_lines(row.measured, row.change, f'Rule: {row.rule}.')}</td></tr>"
             for row in self.rows
         )
         return (
             '<div role="region" aria-label="The ledger" tabindex="0" style="overflow-x:auto">'
             '<table class="table" style="min-width:48em;font-size:0.85em;vertical-align:top">'
-            "<thead><tr><th>Row</th><th>Claim, and what is printed</th>"
-            f"<th>Verdict, what is measured, what it takes, and the rule</th></tr></thead><tbody>{body}</tbody>"
-            "</table></div>"
+            "<thead><tr><th>Row</th><th>Claim</th><th>Verdict and measurement</th></tr></thead>"
+            f"<tbody>{body}</tbody></table></div>"
         )
 
 

@@ -66,6 +66,10 @@ class Slider:
         object.__setattr__(self, "start", _plain(check.real("start", self.start)))
         _settle(self, values, [_plain(v) for v in check.real_array("page", self.page, (None,))])
 
+    def takes(self, value: object) -> bool:
+        """Return whether the control can stand at a value."""
+        return value in self.values
+
     def show(self, value: float) -> str:
         """Return a value as the reader sees it."""
         return f"{value:g}"
@@ -85,17 +89,23 @@ class Choice:
         The option at first; one of `values`.
     page : sequence of str, default ()
         The options that the published page carries. Empty: the control needs a live kernel.
+    free : str, default ""
+        What a reader with a live kernel may type instead of choosing, in words; empty: nothing.
+        The drawing function then gets that text and raises ValueError if it cannot use it.
 
     Examples
     --------
     >>> Choice("start", ["zero", "random"], start="zero").show("zero")
     'zero'
+    >>> Choice("text", ["abracadabra", "banana"], start="banana", free="a word").takes("cocoa")
+    True
     """
 
     label: str
     values: Sequence[str]
     start: str
     page: Sequence[str] = ()
+    free: str = ""
 
     def __post_init__(self) -> None:
         for name in ("values", "page"):
@@ -105,7 +115,13 @@ class Choice:
         values = list(self.values)
         if len(values) < 2 or len(set(values)) < len(values):
             check.refuse("values", values, "at least two different options")
+        if not isinstance(self.free, str):
+            check.refuse("free", self.free, "a str")
         _settle(self, values, self.page)
+
+    def takes(self, value: object) -> bool:
+        """Return whether the control can stand at a value."""
+        return value in self.values or bool(self.free and isinstance(value, str) and value.strip())
 
     def show(self, value: str) -> str:
         """Return a value as the reader sees it."""
@@ -191,8 +207,9 @@ class Explorer:
         for key, value in changed.items():
             if key not in self.controls:
                 check.refuse("a control", key, "one of " + ", ".join(map(repr, self.controls)))
-            if value not in self.controls[key].values:
-                check.refuse(key, value, f"one of {list(self.controls[key].values)}")
+            control = self.controls[key]
+            if not control.takes(value):
+                check.refuse(key, value, f"one of {list(control.values)}")
         return {**self.start, **changed}
 
     def new_figure(self) -> Any:
@@ -275,7 +292,11 @@ class Explorer:
             at = [list(c.page).index(values[k]) if values[k] in c.page else -1 for k, c in shown.items()]
             presets.append({"label": label, "frame": key, "at": at})
         state = {"table": table, "frames": frames, "presets": presets}
-        live_only = [c.label for c in self.controls.values() if set(c.page) != set(c.values)]
+        live_only = [
+            f"{c.label} (also {c.free})" if getattr(c, "free", "") else c.label
+            for c in self.controls.values()
+            if set(c.page) != set(c.values) or getattr(c, "free", "")
+        ]
         first = frames[presets[0]["frame"]]
         escape = html.escape
         rows = "".join(self._row(key, control) for key, control in shown.items())
@@ -290,8 +311,8 @@ class Explorer:
             f"<style>{_asset('explorer.css')}</style>"
             f'<figure class="mt-explorer" id="explorer-{self.name}" role="group" aria-label="{title}">'
             f'<figcaption class="mt-title">{title}</figcaption>'
-            f'<img class="mt-frame dark-light" width="{width}" height="{height}" '
-            f'src="{first["image"]}" alt="{escape(first["alt"], quote=True)}">'
+            f'<div class="mt-view"><img class="mt-frame dark-light" width="{width}" height="{height}" '
+            f'src="{first["image"]}" alt="{escape(first["alt"], quote=True)}"></div>'
             f'<form class="mt-controls" hidden>{rows}<div class="mt-presets">{buttons}</div></form>'
             f'<output class="mt-readout" aria-live="polite">{escape(presets[0]["frame"])}</output>'
             f"{more if live_only else ''}"
@@ -347,7 +368,12 @@ class _LiveExplorer:
             )
             field.observe(self.update, "value")
             self.fields[key] = field
-            rows.append(self._with_play(field, control) if getattr(control, "play", False) else field)
+            if getattr(control, "play", False):
+                rows.append(self._with_play(field, control))
+            elif getattr(control, "free", ""):
+                rows.append(self._with_text(field, options, control.free))
+            else:
+                rows.append(field)
         buttons = [self._button("Reset", explorer.start)]
         buttons += [self._button(label, values) for label, values in explorer.presets.items()]
         self.image = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
@@ -376,6 +402,27 @@ class _LiveExplorer:
             lambda change: setattr(player, "value", list(control.values).index(change["new"])), "value"
         )
         return widgets.HBox([player, field])
+
+    def _with_text(self, field: Any, options: list, free: str) -> Any:
+        import ipywidgets as widgets
+
+        text = widgets.Text(placeholder=f"or {free}", continuous_update=False)
+        text.layout = widgets.Layout(width="98%", max_width="420px")
+
+        def choose(change: Any) -> None:
+            own = change["new"].strip()
+            if not own:
+                return
+            self.busy = True  # new options move the field to the first of them
+            try:
+                field.options = options if (own, own) in options else [*options, (own, own)]
+                field.value = own
+            finally:
+                self.busy = False
+            self.update()
+
+        text.observe(choose, "value")
+        return widgets.VBox([field, text])
 
     def set(self, values: Mapping[str, Any]) -> None:
         """Move all controls at once and draw once."""

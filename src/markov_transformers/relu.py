@@ -98,13 +98,12 @@ class ReluModel:
 
     Examples
     --------
-    >>> from markov_transformers import majority_task
-    >>> tokens, probabilities = majority_task().enumerate()
-    >>> model = ReluModel(19, 17, unit_length=True)
-    >>> start = model.random(0.01, rng=0)
-    >>> run = model.train(tokens, learning_rate=0.1, steps=300, start=start, weights=probabilities)
-    >>> round(float(run.accuracy[-1]), 3)
-    1.0
+    >>> from markov_transformers import CircleWalk
+    >>> walks = CircleWalk(n_nodes=5, p=0.5).sample(200, 9, rng=0)
+    >>> model = ReluModel(5, 9, unit_length=True)
+    >>> run = model.train(walks, learning_rate=0.1, steps=50, start=model.random(0.1, rng=0))
+    >>> bool(run.loss[-1] < run.loss[0])
+    True
     """
 
     def __init__(

@@ -178,7 +178,8 @@ def length_generalization(
     -------
     dict
         ``trained_on``; ``selected``: the set that Stage I selects; ``lengths``; for each
-        concentration in ``loss``: the losses of ``transformer``, ``GIH``, ``BayesOptimal``, ``Unigram``, ``FullHistoryMatch`` and
+        concentration in ``loss``: the losses of ``transformer``, ``GIH``, ``BayesOptimal``,
+        ``Unigram``, ``FullHistoryMatch`` and
         ``best possible`` (`best_report` of the Bayes-optimal prediction), each a list over the
         lengths; in ``rise``: the largest rise of the transformer's loss from 100 to a greater
         length, in standard errors of the paired difference; in ``chance``: the probability that a

@@ -44,7 +44,13 @@ def match_a_sequence() -> Explorer:
     return Explorer(
         _draw_match,
         {
-            "sequence": Choice("sequence", sequences, sequences[0], page=sequences[:2]),
+            "sequence": Choice(
+                "sequence",
+                sequences,
+                sequences[0],
+                page=sequences[:2],
+                free=f"your own, {_WINDOW + 1} to {_SHOWN} letters",
+            ),
             "subset": Choice("lags S", list(_SUBSETS), "{1, 2}", page=["{1}", "{1, 2}", "{1, 2, 3}"]),
             "seen": Slider(
                 "tokens seen L",
@@ -87,10 +93,13 @@ def _sequences() -> dict[str, str]:
 
 
 def _draw_match(figure: Figure, sequence: str, subset: str, seen: int) -> str:
+    text = _sequences().get(sequence, sequence)
+    if not _WINDOW < len(text) <= _SHOWN:
+        raise ValueError(f"A sequence needs {_WINDOW + 1} to {_SHOWN} letters; this one has {len(text)}.")
     kept = figure.artists_kept
     if not kept:
         kept["picture"] = MatchPicture(figure, _SHOWN)
-    return kept["picture"].update(_sequences()[sequence], _SUBSETS[subset], _WINDOW, seen)
+    return kept["picture"].update(text, _SUBSETS[subset], _WINDOW, min(seen, len(text)))
 
 
 # Five predictors over the context length ---------------------------------------------------------

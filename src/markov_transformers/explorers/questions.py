@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..questions import BagOfWordsTest, TemplateTask
 
 _FINE, _COARSE, _STEPS = 20, 20, 1000  # each of the first iterations is kept, then every twentieth
+_WORDS = 18  # of the longest question
 _PAIRS = {
     "Task 2: I prefer an apple to an orange": (),
     "Task 1: the most frequent of five": (),
@@ -52,7 +53,13 @@ def two_questions() -> Explorer:
     return Explorer(
         _draw_two_questions,
         {
-            "questions": Choice("questions", pairs, start=pairs[0], page=pairs),
+            "questions": Choice(
+                "questions",
+                pairs,
+                start=pairs[0],
+                page=pairs,
+                free="your own: question answer / question answer",
+            ),
             "sigma": Slider("random start σ", [0, 0.0001, 0.001, 0.01, 0.1], start=0.01),
             "learning_rate": Slider("learning rate η", [0.03, 0.1, 0.3, 1], start=0.1),
             "seed": Slider("seed of the start", range(10), start=0),
@@ -80,8 +87,16 @@ def _task(questions: str) -> tuple[TemplateTask, BagOfWordsTest]:
     elif questions == names[1]:
         task = majority_task()
     else:
-        task = TemplateTask(_PAIRS[questions])
+        task = TemplateTask(_PAIRS.get(questions) or _typed(questions))
     return task, task.bag_of_words()
+
+
+def _typed(questions: str) -> list[tuple[str, str]]:
+    """Return the questions of a typed text; the last word of each is its answer."""
+    parts = [part.split() for part in questions.split("/")]
+    if any(not 2 <= len(words) <= _WORDS + 1 for words in parts):
+        raise ValueError(f"Each question needs 1 to {_WORDS} words, and one more: its answer.")
+    return [(" ".join(words[:-1]), words[-1]) for words in parts]
 
 
 @lru_cache(maxsize=256)
@@ -157,10 +172,9 @@ def _lay_out_two_questions(figure: Figure, kept: dict) -> None:
     left.set_xticks(ticks, map(str, ticks))
     left.set(xlim=(-0.1, 1.3 * _STEPS), ylim=(-0.04, 1.06))
     left.set(xlabel="iteration", title="accuracy (dashed: bag)")
-    longest = 18  # words of the longest question
-    kept["bars"] = right.barh(range(longest), [0] * longest, color=BLUE)
+    kept["bars"] = right.barh(range(_WORDS), [0] * _WORDS, color=BLUE)
     right.set(xlim=(0, 1), xlabel="attention", title="attention on each place")
-    right.set_yticks(range(longest), ["orange | apple"] * longest)
+    right.set_yticks(range(_WORDS), ["orange | apple"] * _WORDS)
     right.tick_params(axis="y", labelsize=9)
     right.grid(axis="y", visible=False)
     kept["axes"] = right

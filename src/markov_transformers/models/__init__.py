@@ -12,6 +12,7 @@ except ImportError as error:
     ) from error
 
 from .one_layer import OneLayerTransformer
+from .relu import ReluTransformer
 from .two_layer import FullTransformer, TwoLayerTransformer
 
-__all__ = ["FullTransformer", "OneLayerTransformer", "TwoLayerTransformer"]
+__all__ = ["FullTransformer", "OneLayerTransformer", "ReluTransformer", "TwoLayerTransformer"]
