@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q -c requirements.txt -e
 NOTEBOOKS := $(wildcard book/*.ipynb)
 
-.PHONY: help book test test-library test-notebooks execute benchmark lint clean
+.PHONY: help book test test-library test-notebooks execute lecture benchmark lint clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -25,6 +25,9 @@ test-notebooks: $(VENV)/.test ## replay every notebook against its stored output
 execute: $(VENV)/.test ## run every notebook afresh and store its outputs
 	$(BIN)/python tools/execute.py $(NOTEBOOKS)
 
+lecture: $(VENV)/.lecture ## open the explorers alone, one to a screen, for a lecture
+	$(BIN)/python tools/lecture.py
+
 lint: $(VENV)/.test ## check style, notebooks included
 	$(BIN)/ruff check . && $(BIN)/ruff format --check src tests tools book/_ext
 
@@ -42,4 +45,8 @@ $(VENV)/.book: $(BIN)/python requirements.txt pyproject.toml
 
 $(VENV)/.test: $(BIN)/python requirements.txt pyproject.toml
 	$(INSTALL) ".[book,test,torch]"
+	@touch $@
+
+$(VENV)/.lecture: $(BIN)/python requirements.txt pyproject.toml
+	$(INSTALL) ".[lecture]"
 	@touch $@

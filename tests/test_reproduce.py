@@ -10,15 +10,47 @@ import pytest
 from markov_transformers import _claim, _ledger, reproduce
 from markov_transformers.__main__ import main
 
-IDS = """
-chen2024-dpi chen2024-superset chen2024-uniform chen2024-one-parent chen2024-known-size chen2024-degree
-chen2024-kernel chen2024-construction chen2024-sequential chen2024-norm chen2024-fig3a chen2024-rate1
-chen2024-fig3b chen2024-rate2 chen2024-fig3c chen2024-rate3 chen2024-gih-distance chen2024-fig5
-chen2024-fig6 chen2024-fig7 shi2025-optimal shi2025-positions shi2025-first-step shi2025-accuracy
-shi2025-output shi2025-value shi2025-attention shi2025-fig4 shi2025-any-loss shi2025-fig5
-shi2025-fig6-walk shi2025-fig6-deterministic shi2025-task1 shi2025-task2 new-phase-diagram
-new-escape-time new-rounding new-bayes-gap new-square-root
-""".split()
+IDS = [
+    "chen2024-dpi",
+    "chen2024-superset",
+    "chen2024-uniform",
+    "chen2024-one-parent",
+    "chen2024-known-size",
+    "chen2024-degree",
+    "chen2024-kernel",
+    "chen2024-construction",
+    "chen2024-sequential",
+    "chen2024-norm",
+    "chen2024-fig3a",
+    "chen2024-rate1",
+    "chen2024-fig3b",
+    "chen2024-rate2",
+    "chen2024-fig3c",
+    "chen2024-rate3",
+    "chen2024-gih-distance",
+    "chen2024-fig5",
+    "chen2024-fig6",
+    "chen2024-fig7",
+    "shi2025-optimal",
+    "shi2025-positions",
+    "shi2025-first-step",
+    "shi2025-accuracy",
+    "shi2025-output",
+    "shi2025-value",
+    "shi2025-attention",
+    "shi2025-fig4",
+    "shi2025-any-loss",
+    "shi2025-fig5",
+    "shi2025-fig6-walk",
+    "shi2025-fig6-deterministic",
+    "shi2025-task1",
+    "shi2025-task2",
+    "new-phase-diagram",
+    "new-escape-time",
+    "new-rounding",
+    "new-bayes-gap",
+    "new-square-root",
+]
 GOOD, CHANGED, FAILED, WRONG = _claim.VERDICTS
 CHEAP = ["chen2024-kernel", "chen2024-known-size", "shi2025-positions"]
 BOOK = Path(__file__).parents[1] / "book"
@@ -296,7 +328,18 @@ def test_an_unknown_id_is_an_error_that_names_the_nearest(wrong, nearest, capsys
 def test_the_json_has_exactly_the_promised_fields(capsys):
     assert main(["reproduce", *CHEAP, "--quick", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    fields = "id source claim printed measured rule verdict change seconds chapter".split()
+    fields = [
+        "id",
+        "source",
+        "claim",
+        "printed",
+        "measured",
+        "rule",
+        "verdict",
+        "change",
+        "seconds",
+        "chapter",
+    ]
     assert [list(row) for row in rows] == [fields] * len(CHEAP)
     assert all(row["verdict"] in _claim.VERDICTS and math.isfinite(row["seconds"]) for row in rows)
 
@@ -344,3 +387,16 @@ def test_the_sums_by_verdict_count_every_row_once(cheap):
     assert counts[GOOD] == 2 and counts[WRONG] == 1
     assert counts["answered"] == counts["could not run"] == 1
     assert sum(counts.values()) == len(cheap) + 2
+
+
+def test_the_stored_outcome_is_complete_and_speaks_of_the_claims_as_they_are_now(cheap):
+    rows = reproduce.stored()
+    assert [row.id for row in rows] == IDS
+    for row in rows:
+        claim = reproduce.CLAIMS[row.id]
+        stated = (row.source, row.claim, row.printed, row.rule, row.chapter)
+        assert stated == (claim.source, claim.claim, claim.printed, claim.judged, claim.chapter)
+        assert row.change in (None, claim.change)
+        assert row.ran and (row.verdict is None) == row.id.startswith("new-")
+    verdicts = {row.id: row.verdict for row in rows}
+    assert all(verdicts[row.id] == row.verdict for row in cheap)

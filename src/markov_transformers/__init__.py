@@ -39,6 +39,7 @@ _HOMES = {
     "windows": ("WindowCounts", "ScoreCounts"),
     "staged": ("StagedModel",),
     "full_model": ("FullModel",),
+    "layer_norm": ("LayerNormModel",),
     "dynamics": ("Trajectory",),
     "readout": ("SoftmaxCrossEntropy",),
     "selection": ("SelectionMap", "blurred_information", "predict_selection", "train_selection"),

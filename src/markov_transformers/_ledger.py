@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
+import json
 import textwrap
 from collections import Counter
 from collections.abc import Iterable
+from importlib.resources import files
 
 from ._claim import VERDICTS, Row
 
@@ -34,6 +36,17 @@ def summary(rows: Iterable[Row]) -> dict[str, int]:
 def as_objects(rows: Iterable[Row]) -> list[dict[str, object]]:
     """Return the rows as dictionaries with the keys `FIELDS`, ready for JSON."""
     return [{name: getattr(row, name) for name in FIELDS} for row in rows]
+
+
+def stored() -> list[Row]:
+    """Return the rows of the last full check, which the command with ``--json`` wrote.
+
+    Returns
+    -------
+    list of Row
+    """
+    text = files(__package__).joinpath("ledger.json").read_text(encoding="utf-8")
+    return [Row(**row) for row in json.loads(text)]
 
 
 def table(rows: Iterable[Row], *, quick: bool = False, width: int = 110) -> str:
@@ -83,16 +96,16 @@ class Ledger:
 
     def _repr_html_(self) -> str:
         body = "".join(
-            f'<tr><td><a href="{row.chapter}.html"><code>{row.id}</code></a><br>{_lines(row.source)}</td>'
+            f'<tr><td><a href="{row.chapter}.html"><code>{row.id}</code></a>'
+            f"<br><strong>{_verdict(row)}</strong><br>{_lines(row.source)}</td>"
             f"<td>{_lines(row.claim, row.printed and f'Printed: {row.printed}.')}</td>"
-            f"<td><strong>{_verdict(row)}</strong><br>"
-            f"{_lines(row.measured, row.change, f'Rule: {row.rule}.')}</td></tr>"
+            f"<td>{_lines(row.measured, row.change, f'Rule: {row.rule}.')}</td></tr>"
             for row in self.rows
         )
         return (
             '<div role="region" aria-label="The ledger" tabindex="0" style="overflow-x:auto">'
             '<table class="table" style="min-width:48em;font-size:0.85em;vertical-align:top">'
-            "<thead><tr><th>Row</th><th>Claim</th><th>Verdict and measurement</th></tr></thead>"
+            "<thead><tr><th>Row and verdict</th><th>Claim</th><th>Measurement</th></tr></thead>"
             f"<tbody>{body}</tbody></table></div>"
         )
 

@@ -212,12 +212,12 @@ class Explorer:
                 check.refuse(key, value, f"one of {list(control.values)}")
         return {**self.start, **changed}
 
-    def new_figure(self) -> Any:
-        """Return an empty figure of the explorer's size, ready for `draw`."""
+    def new_figure(self, dpi: float = 100) -> Any:
+        """Return an empty figure of the explorer's size, ready for `draw`; `dpi` is pixels per inch."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=self.size, dpi=100, layout="constrained", facecolor="white")
+        figure = Figure(figsize=self.size, dpi=dpi, layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         figure.artists_kept = {}
         return figure
@@ -255,6 +255,24 @@ class Explorer:
     @cached_property
     def _live(self) -> Any:
         return _LiveExplorer(self)
+
+    def widget(self, dpi: float = 100, schedule: Callable[[Callable], object] | None = None) -> Any:
+        """Return the explorer as ipywidgets, new ones at each call.
+
+        Parameters
+        ----------
+        dpi : float, default 100
+            Pixels per inch of the picture; more for a large screen, which takes longer to draw.
+        schedule : callable, optional
+            Is handed the function that draws the first picture, to be called later. By default the
+            picture is drawn at once.
+
+        Returns
+        -------
+        ipywidgets.VBox
+            Its parts bear the classes mt-live-title, -image, -message and -controls, for style sheets.
+        """
+        return _LiveExplorer(self, check.real("dpi", dpi, 50, 400), schedule).box
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         if storing_outputs():
@@ -350,14 +368,14 @@ class _LiveExplorer:
     of the values that a drag went through.
     """
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: Explorer, dpi: float = 100, schedule: Callable | None = None) -> None:
         import ipywidgets as widgets
 
-        self.explorer, self.description = explorer, ""
-        self.figure = explorer.new_figure()
+        self.explorer, self.dpi, self.description = explorer, dpi, ""
+        self.figure = explorer.new_figure(dpi)
         self.busy = False
         wide = {"description_width": "initial"}
-        layout = widgets.Layout(width="98%", max_width="420px")
+        layout = widgets.Layout(width="98%", max_width="640px")
         self.fields: dict[str, Any] = {}
         rows: list[Any] = []
         for key, control in explorer.controls.items():
@@ -381,7 +399,10 @@ class _LiveExplorer:
         title = widgets.HTML(f"<b>{html.escape(explorer.title)}</b>")
         controls = widgets.VBox([*rows, widgets.HBox(buttons, layout=widgets.Layout(flex_flow="row wrap"))])
         self.box = widgets.VBox([title, self.image, self.message, controls])
-        self.update()
+        self.box.add_class("mt-live")
+        for part, name in zip(self.box.children, ("title", "image", "message", "controls")):
+            part.add_class(f"mt-live-{name}")
+        (schedule or _at_once)(self.update)
 
     def _button(self, label: str, values: Mapping[str, Any]) -> Any:
         import ipywidgets as widgets
@@ -407,7 +428,7 @@ class _LiveExplorer:
         import ipywidgets as widgets
 
         text = widgets.Text(placeholder=f"or {free}", continuous_update=False)
-        text.layout = widgets.Layout(width="98%", max_width="420px")
+        text.layout = widgets.Layout(width="98%", max_width="640px")
 
         def choose(change: Any) -> None:
             own = change["new"].strip()
@@ -445,9 +466,13 @@ class _LiveExplorer:
             self.message.value = f"<p>{html.escape(self.description)}</p>"
         except Exception as error:
             # What half a drawing left behind must not spoil the next one.
-            self.figure = self.explorer.new_figure()
+            self.figure = self.explorer.new_figure(self.dpi)
             told = html.escape(f"{type(error).__name__}: {error}")
             self.message.value = f"<p><b>These values cannot be drawn.</b> {told}</p>"
+
+
+def _at_once(draw: Callable[[], None]) -> None:
+    draw()
 
 
 def _settle(control: Any, values: list, page: Sequence) -> None:

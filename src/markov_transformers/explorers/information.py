@@ -12,7 +12,9 @@ from ..figures.information import lag_dots, name_of
 from ..figures.style import BLUE, SKY, VERMILION, freeze_layout
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
 
 _WINDOW, _CHAINS = 4, 500
 _LAGS = {"1 and 2": (1, 2), "2 alone": (2,), "1 and 3": (1, 3), "1, 2 and 3": (1, 2, 3)}
@@ -103,12 +105,20 @@ def _lay_out_information_bars(figure: Figure, kept: dict, subsets: list[tuple[in
     kept["bands"] = []
     for name, axes in (("vanilla", top), ("modified", bottom)):
         kept[name] = axes.bar(range(len(subsets)), np.ones(len(subsets)), width=0.72).patches
-        kept["bands"].append(axes.axvspan(-0.5, 0.5, color="0.9", zorder=0))
+        kept["bands"].append(_band(axes))
         axes.grid(axis="x", visible=False)
         axes.tick_params(axis="x", length=0)
         axes.yaxis.set_major_formatter("{x:.3f}")
     top.set_title("chi-squared information (shaded: the parents)", loc="left")
     kept["title"] = bottom.set_title("after the price: S* = {1, 2, 3}", loc="left")
     lag_dots(below, subsets)
-    kept["bands"].append(below.axvspan(-0.5, 0.5, color="0.9", zorder=0))
+    kept["bands"].append(_band(below))
     freeze_layout(figure)
+
+
+def _band(axes: Axes) -> Rectangle:
+    """Shade one unit of the x axis; what `axvspan` returns cannot be moved in every matplotlib."""
+    from matplotlib.patches import Rectangle
+
+    transform = axes.get_xaxis_transform()
+    return axes.add_patch(Rectangle((-0.5, 0), 1, 1, transform=transform, color="0.9", zorder=0))
