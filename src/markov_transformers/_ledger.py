@@ -104,7 +104,7 @@ class Ledger:
         )
         return (
             '<div role="region" aria-label="The ledger" tabindex="0" style="overflow-x:auto">'
-            '<table class="table" style="min-width:48em;font-size:0.85em;vertical-align:top">'
+            '<table class="table dataframe" style="min-width:48em;font-size:0.85em;vertical-align:top">'
             "<thead><tr><th>Row and verdict</th><th>Claim</th><th>Measurement</th></tr></thead>"
             f"<tbody>{body}</tbody></table></div>"
         )
