@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check -q -c requirements.txt -e
 NOTEBOOKS := $(wildcard book/*.ipynb)
 
-.PHONY: help book test test-library test-notebooks execute lecture benchmark lint clean
+.PHONY: help book test test-library test-notebooks execute ledger benchmark lecture lint clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -24,6 +24,13 @@ test-notebooks: $(VENV)/.test ## replay every notebook against its stored output
 
 execute: $(VENV)/.test ## run every notebook afresh and store its outputs
 	$(BIN)/python tools/execute.py $(NOTEBOOKS)
+
+ledger: $(VENV)/.test ## check every claim in full and store the outcome for the book
+	$(BIN)/python -m markov_transformers reproduce --json > $(VENV)/ledger.json
+	mv $(VENV)/ledger.json src/markov_transformers/claims/ledger.json
+
+benchmark: $(VENV)/.test ## time the exact engines beside the literal models
+	$(BIN)/python -m markov_transformers benchmark
 
 lecture: $(VENV)/.lecture ## open the explorers alone, one to a screen, for a lecture
 	$(BIN)/python tools/lecture.py

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from markov_transformers import information_claims as claims
 from markov_transformers.chains import DirichletPrior, NGramChain
+from markov_transformers.claims import information as claims
 from markov_transformers.information import (
     chi2_divergence,
     chi2_information,

@@ -10,10 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from markov_transformers import CircleWalk, LogLoss, OneLayerModel, SquareLoss
-from markov_transformers.explorers.questions import two_questions
-from markov_transformers.questions import TemplateTask, bag_of_words_test, majority_task, preference_task
-from markov_transformers.relu import ReluModel, ReluParameters
-from markov_transformers.walk_claims_questions import (
+from markov_transformers.claims.questions import (
     question_run,
     random_starts,
     rule_shi2025_task1,
@@ -21,6 +18,9 @@ from markov_transformers.walk_claims_questions import (
     task1,
     task2,
 )
+from markov_transformers.explorers.questions import two_questions
+from markov_transformers.questions import TemplateTask, bag_of_words_test, majority_task, preference_task
+from markov_transformers.relu import ReluModel, ReluParameters
 
 VOCABULARY = {
     *("apple", "orange", "Based", "on", "the", "which", "type", "of", "fruit", "list", "appears"),

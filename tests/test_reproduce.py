@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from markov_transformers import _claim, _ledger, reproduce
+from markov_transformers import reproduce
 from markov_transformers.__main__ import main
+from markov_transformers.claims import _claim, _ledger
 
 IDS = [
     "chen2024-dpi",

@@ -71,18 +71,11 @@ _HOMES = {
 }
 _MODULES = (
     *(home for home in _HOMES if not home.startswith("_")),
+    "claims",
     "explorers",
     "figures",
-    "information_claims",
     "models",
     "reproduce",
-    "staged_claims_construction",
-    "staged_claims_joint",
-    "staged_claims_stages",
-    "walk_claims_escape",
-    "walk_claims_failure",
-    "walk_claims_questions",
-    "walk_claims_success",
 )
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 

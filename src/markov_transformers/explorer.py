@@ -240,9 +240,12 @@ class Explorer:
         return figure, self._draw(figure, self.values(**changed))
 
     def _draw(self, figure: Any, values: Mapping[str, Any]) -> str:
+        import matplotlib
+
         from .figures import style
 
-        with style():
+        # Titles that stay where they are need not be placed anew at each drawing, which takes long.
+        with style(), matplotlib.rc_context({"axes.titley": 1.0}):
             description = self.draw(figure, **values)
         if not isinstance(description, str) or not description:
             raise TypeError(
@@ -498,7 +501,10 @@ def _plain(value: float) -> float:
 def _picture(figure: Any) -> Any:
     from PIL import Image
 
-    figure.canvas.draw()
+    from .figures import style
+
+    with style():  # which also decides how many ticks fit
+        figure.canvas.draw()
     width, height = figure.canvas.get_width_height()
     rgba = np.asarray(figure.canvas.buffer_rgba()).reshape(height, width, 4)
     return Image.fromarray(np.ascontiguousarray(rgba[:, :, :3]))

@@ -14,18 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from . import _claim
-from . import information_claims as information
-from . import staged_claims_construction as construction
-from . import staged_claims_joint as joint
-from . import staged_claims_stages as stages
-from . import walk_claims_escape as escape
-from . import walk_claims_failure as failure
-from . import walk_claims_questions as questions
-from . import walk_claims_success as success
-from ._claim import VERDICTS, Claim, Row
-from ._ledger import FIELDS, Ledger, as_objects, stored, summary, table
 from ._progress import progress
+from .claims import _claim, construction, escape, failure, information, joint, questions, stages, success
+from .claims._claim import VERDICTS, Claim, Row
+from .claims._ledger import FIELDS, Ledger, as_objects, stored, summary, table
 
 __all__ = [
     "CLAIMS",

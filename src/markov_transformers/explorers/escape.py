@@ -48,7 +48,7 @@ def escape_time() -> Explorer:
 
 @lru_cache(maxsize=256)
 def _escape(log_sigma: float, learning_rate: float, seed: int) -> dict[str, object]:
-    from .. import walk_claims_escape as escape
+    from ..claims import escape as escape
     from ..one_layer import OneLayerModel
     from ..walks import CircleWalk
 
@@ -74,8 +74,8 @@ def _escape(log_sigma: float, learning_rate: float, seed: int) -> dict[str, obje
 @lru_cache(maxsize=8)
 def _propagator(learning_rate: float) -> np.ndarray:
     """The row of the linear prediction that gives Q, at each record: (n_records, 2)."""
+    from ..claims.escape import linear_prediction
     from ..one_layer import OneLayerModel
-    from ..walk_claims_escape import linear_prediction
 
     model = OneLayerModel(_NODES, _LENGTH, unit_length=True)
     return linear_prediction(model, learning_rate, _STEPS)[1][::_EVERY, 1]

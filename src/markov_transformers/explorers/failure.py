@@ -52,8 +52,8 @@ def deterministic_failure() -> Explorer:
 
 @lru_cache(maxsize=128)
 def _run(remainder: int, learning_rate: float, loss: str) -> OneLayerRun:
+    from ..claims.failure import LOSSES
     from ..one_layer import OneLayerModel
-    from ..walk_claims_failure import LOSSES
     from ..walks import CircleWalk
 
     length = _LENGTH + remainder

@@ -103,7 +103,8 @@ def _model(concentration: float) -> StagedModel:
 def _race(concentration: float, gap: float, a: float) -> Trajectory:
     model = _model(concentration)
     start = model.initial_parameters(own=_OTHER + gap, other=_OTHER, a=a)
-    return model.flow(start, _UNTIL, "c", rtol=1e-4)
+    stiff = "LSODA" if a > 3 else None  # spares the attempt with another method
+    return model.flow(start, _UNTIL, "c", rtol=1e-4, method=stiff)
 
 
 @lru_cache(maxsize=1)

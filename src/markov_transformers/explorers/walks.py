@@ -78,8 +78,9 @@ def _draw_learning_the_walk(figure: Figure, p: float, learning_rate: float, iter
     parent = weights[_LENGTH - 2]
     found = "It has found the parent." if parent > 0.9 else "It has not found the parent yet."
     return (
-        f"p = {p:g}, learning rate {learning_rate:g}, after {iteration} of {_STEPS} iterations: test accuracy "
-        f"{run.accuracy[iteration]:.3f} of at most {best:g}; attention on the last token {parent:.3f}; "
+        f"p = {p:g}, learning rate {learning_rate:g}, after {iteration} of {_STEPS} iterations: "
+        f"test accuracy {run.accuracy[iteration]:.3f} of at most {best:g}; "
+        f"attention on the last token {parent:.3f}; "
         f"entries of V from {V.min():.2f} to {V.max():.2f}. {found}"
     )
 

@@ -43,6 +43,7 @@ from .information import (
     subset_bars,
     winner_maps,
 )
+from .joint import joint_shares, joint_summary, projections, time_scales
 from .questions import attention_by_word, question_training, shares, word_counts
 from .stages import (
     classifier_growth,
@@ -52,7 +53,6 @@ from .stages import (
     selector_log_ratios,
     selector_race,
 )
-from .joint import joint_shares, joint_summary, projections, time_scales
 from .style import COLORS, freeze_layout, new_figure, style, use_style
 from .walks import accuracy, attention, circle, cover, walks
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from markov_transformers import staged_claims_stages as claims
+from markov_transformers.claims import stages as claims
 
 
 @pytest.fixture(scope="module")

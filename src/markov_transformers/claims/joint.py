@@ -10,18 +10,19 @@ Source: Chen et al. (2024), sections B.2 and B.3, Figures 5 to 7.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from . import _validation as check
-from .chains import DirichletPrior
-from .dynamics import Parameters, Trainable, Trajectory
-from .full_model import FullModel
-from .induction import BayesOptimal, FullHistoryMatch, GeneralizedInductionHead, Unigram, best_report
-from .layer_norm import LayerNormModel
-from .readout import SoftmaxCrossEntropy
-from .staged import StagedModel
-from .windows import WindowCounts
+from .. import _validation as check
+from ..chains import DirichletPrior
+from ..dynamics import Parameters, Trainable, Trajectory
+from ..full_model import FullModel
+from ..induction import BayesOptimal, FullHistoryMatch, GeneralizedInductionHead, Unigram, best_report
+from ..layer_norm import LayerNormModel
+from ..readout import SoftmaxCrossEntropy
+from ..staged import StagedModel
+from ..windows import WindowCounts
 
 PARENTS = (1, 2)
 _REPRODUCED, _CHANGED, _NOT = "reproduced", "reproduced with a change", "not reproduced"
@@ -226,7 +227,7 @@ def length_generalization(
 def rule_chen2024_fig7(measurement: dict[str, object]) -> str:
     """Judge Figure 7: the loss falls with L at every concentration, with a bump above 100 at 0.2."""
     curves = [losses["transformer"] for losses in measurement["loss"].values()]
-    falls = all(late < early for curve in curves for early, late in zip(curve[:3], curve[1:4], strict=True))
+    falls = all(late < early for curve in curves for early, late in pairwise(curve[:4]))
     falls = falls and all(curve[-1] < curve[0] for curve in curves)
     if not falls or measurement["rise"].get(0.2, 0.0) < 3:
         return _NOT

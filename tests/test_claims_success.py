@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from markov_transformers import walk_claims_success as claims
+from markov_transformers.claims import success as claims
 from markov_transformers.one_layer import OneLayerModel
 from markov_transformers.walks import CircleWalk
 

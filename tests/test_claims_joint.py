@@ -5,8 +5,8 @@ import copy
 import numpy as np
 import pytest
 
-from markov_transformers import staged_claims_joint as claims
 from markov_transformers.chains import DirichletPrior
+from markov_transformers.claims import joint as claims
 from markov_transformers.induction import GeneralizedInductionHead
 from markov_transformers.windows import WindowCounts
 

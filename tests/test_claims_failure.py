@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from markov_transformers import CircleWalk, ExponentialLoss, OneLayerModel, OneLayerParameters, SquareLoss
-from markov_transformers import walk_claims_failure as claims
+from markov_transformers.claims import failure as claims
 from markov_transformers.explorers import deterministic_failure
 from markov_transformers.symmetry import (
     follow_deviation,

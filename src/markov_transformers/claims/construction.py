@@ -2,7 +2,7 @@ r"""Measurements behind the paper's statements on what the two-layer transformer
 
 Every function returns a dict of measurements; the rule beside it turns one into a verdict.
 Source: Chen et al. (2024), Lemma C.1, sections C.1 and C.4, Lemma E.6. The measurement for
-Lemma C.1 is `information_claims.polynomial_kernel`.
+Lemma C.1 is `claims.information.polynomial_kernel`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import math
 
 import numpy as np
 
-from . import _validation as check
-from ._lags import lag_set
-from .chains import DirichletPrior, NGramChain
-from .induction import GeneralizedInductionHead, monomial_features
-from .reweighting import induction_head_bound, reweighted_law
-from .staged import StagedModel
-from .windows import WindowCounts
+from .. import _validation as check
+from .._lags import lag_set
+from ..chains import DirichletPrior, NGramChain
+from ..induction import GeneralizedInductionHead, monomial_features
+from ..reweighting import induction_head_bound, reweighted_law
+from ..staged import StagedModel
+from ..windows import WindowCounts
 
 REPRODUCED, CONTRADICTED, FAILED = "reproduced", "contradicted", "not reproduced"
 _ROUNDING = 1e-10  # far above the rounding of sums over a thousand positions, far below any effect

@@ -18,12 +18,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from . import _validation as check
-from ._progress import progress
-from .losses import ExponentialLoss, HingeLoss, LogisticLoss, LogLoss, Loss, SquareLoss
-from .one_layer import OneLayerModel, OneLayerRun, sine_positions
-from .symmetry import follow_deviation, lag_profile, symmetric_solution, train_with_gram
-from .walks import CircleWalk
+from .. import _validation as check
+from .._progress import progress
+from ..losses import ExponentialLoss, HingeLoss, LogisticLoss, LogLoss, Loss, SquareLoss
+from ..one_layer import OneLayerModel, OneLayerRun, sine_positions
+from ..symmetry import follow_deviation, lag_profile, symmetric_solution, train_with_gram
+from ..walks import CircleWalk
 
 LOSSES: dict[str, Loss] = {
     "log": LogLoss(0.1),
@@ -227,7 +227,7 @@ def literal_run(
     """
     import torch
 
-    from .models import OneLayerTransformer
+    from ..models import OneLayerTransformer
 
     tokens = check.token_array("tokens", tokens, n_nodes, min_length=2)
     precision = check.choice("precision", precision, ("float32", "float64"))

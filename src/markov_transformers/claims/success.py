@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import _validation as check
-from ._progress import progress
-from .losses import LogisticLoss, Loss, SquareLoss
-from .one_layer import OneLayerModel, OneLayerRun, sine_positions
-from .walks import CircleWalk
+from .. import _validation as check
+from .._progress import progress
+from ..losses import LogisticLoss, Loss, SquareLoss
+from ..one_layer import OneLayerModel, OneLayerRun, sine_positions
+from ..walks import CircleWalk
 
 _NODES, _LENGTH, _WALKS, _STEPS, _EPSILON = 6, 97, 1000, 50, 0.1  # of the paper's experiment
 _LISTED = 11  # a length of which all walks can be listed

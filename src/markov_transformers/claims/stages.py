@@ -18,13 +18,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .chains import DirichletPrior, NGramChain
-from .dynamics import Trajectory
-from .information import copying_gap_threshold, information_of_subsets, information_set
-from .reweighting import classifier_speed
-from .selection import predict_selection, train_selection
-from .staged import StagedModel
-from .windows import WindowCounts
+from ..chains import DirichletPrior, NGramChain
+from ..dynamics import Trajectory
+from ..information import copying_gap_threshold, information_of_subsets, information_set
+from ..reweighting import classifier_speed
+from ..selection import predict_selection, train_selection
+from ..staged import StagedModel
+from ..windows import WindowCounts
 
 PARENTS = (1, 2)
 _OTHER = 0.01  # logit of the lags that are not a head's own

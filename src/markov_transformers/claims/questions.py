@@ -15,10 +15,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from . import _validation as check
-from ._progress import progress
-from .one_layer import OneLayerModel, OneLayerRun
-from .questions import TemplateTask, majority_task, preference_task
+from .. import _validation as check
+from .._progress import progress
+from ..one_layer import OneLayerModel, OneLayerRun
+from ..questions import TemplateTask, majority_task, preference_task
 
 _SCALE, _RATE = 0.01, 0.1  # of the paper's experiment
 _RIGHT = 1 - 1e-9  # an accuracy of one, with the rounding of a weighted mean

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from markov_transformers import CircleWalk, OneLayerModel, OneLayerParameters
-from markov_transformers import walk_claims_escape as escape
+from markov_transformers.claims import escape as escape
 
 MODEL = OneLayerModel(6, 97, unit_length=True)
 

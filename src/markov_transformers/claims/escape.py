@@ -28,10 +28,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from . import _validation as check
-from ._progress import progress
-from .one_layer import OneLayerModel, OneLayerParameters, OneLayerRun
-from .walks import CircleWalk
+from .. import _validation as check
+from .._progress import progress
+from ..one_layer import OneLayerModel, OneLayerParameters, OneLayerRun
+from ..walks import CircleWalk
 
 _NODES, _LENGTH, _WALKS, _STEPS, _EPSILON = 6, 97, 1000, 1000, 0.1  # Figure 6
 _SIGMA = _RATE = 0.01  # as printed

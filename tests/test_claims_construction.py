@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from markov_transformers import staged_claims_construction as claims
 from markov_transformers.chains import NGramChain
+from markov_transformers.claims import construction as claims
+from markov_transformers.claims.information import polynomial_kernel
 from markov_transformers.explorers import construction
-from markov_transformers.information_claims import polynomial_kernel
 from markov_transformers.reweighting import reweighted_law
 from markov_transformers.staged import StagedModel
 from markov_transformers.windows import WindowCounts

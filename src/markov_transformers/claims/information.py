@@ -17,11 +17,11 @@ from itertools import permutations
 
 import numpy as np
 
-from . import _validation as check
-from ._lags import lag_set, lag_subsets
-from .chains import DirichletPrior, NGramChain
-from .induction import monomial_features, n_monomial_features
-from .information import information_of_subsets
+from .. import _validation as check
+from .._lags import lag_set, lag_subsets
+from ..chains import DirichletPrior, NGramChain
+from ..induction import monomial_features, n_monomial_features
+from ..information import information_of_subsets
 
 _ROUNDING = 1e-9  # far above rounding, far below any effect
 
