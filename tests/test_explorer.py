@@ -475,3 +475,17 @@ def test_a_stored_output_is_the_page_and_holds_no_widget(monkeypatch, page):
     bundle = explorer._repr_mimebundle_()
     assert bundle == {"text/html": page, "text/plain": "Explorer(A <curve>: power n, height & more, colour)"}
     assert "_live" not in vars(explorer)
+
+
+def test_a_value_of_another_number_type_becomes_the_sliders_own():
+    explorer = Explorer(
+        lambda figure, n: f"the number {n}" * range(3)[n],
+        {"n": Slider("n", [0, 1, 2], start=1)},
+        name="numbers",
+        title="Numbers",
+    )
+    assert explorer.values(n=2.0) == {"n": 2}
+    assert isinstance(explorer.values(n=np.float64(2))["n"], int)
+    for value in (True, np.array([1, 2]), "1", None, float("nan")):
+        with pytest.raises(ValueError, match="n must be one of"):
+            explorer.values(n=value)

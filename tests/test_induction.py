@@ -293,3 +293,18 @@ def test_the_best_report_beats_every_law_on_a_grid(seed, d, epsilon):
 def test_the_best_report_without_epsilon_is_the_law_itself():
     law = np.array([[0.2, 0.8, 0.0], [1.0, 0.0, 0.0]])
     np.testing.assert_allclose(best_report(law, 0.0), law, atol=1e-15)
+
+
+@given(st.integers(0, 2**32), st.floats(-20, 280))
+@some
+def test_the_best_report_is_a_law_for_any_epsilon(seed, exponent):
+    law = np.random.default_rng(seed).dirichlet(np.full(4, 0.3), size=5)
+    report = best_report(law, 10.0**exponent)
+    np.testing.assert_allclose(report.sum(axis=-1), 1, atol=1e-12)
+    assert (report >= 0).all()
+    assert (report.argmax(axis=-1) == law.argmax(axis=-1)).all()
+
+
+def test_a_huge_epsilon_reports_the_likeliest_tokens_alone():
+    np.testing.assert_array_equal(best_report([0.5, 0.5, 0.0], 1e300), [0.5, 0.5, 0.0])
+    np.testing.assert_array_equal(best_report([0.4, 0.6], 1e20), [0.0, 1.0])

@@ -92,3 +92,8 @@ def test_the_hinge_loss_is_flat_from_the_kink_on():
 def test_a_loss_cannot_be_changed_after_it_is_made():
     with pytest.raises(AttributeError):
         LogLoss().epsilon = 0.2
+
+
+def test_the_log_loss_of_a_score_that_is_not_a_number_is_none_either():
+    assert np.isnan(LogLoss().value(np.nan))
+    assert LogLoss().value(-1.0) == np.inf

@@ -635,3 +635,10 @@ def test_both_ways_of_summing_over_places_agree_with_the_attention(stretch):
     reward = np.column_stack([V[tokens[:, -1:], tokens[:, :-1]], np.zeros(40)])  # (B, N)
     pull = (score - 1)[:, None] * attention * (reward - score[:, None])
     np.testing.assert_allclose(gradients.position, pull.mean(axis=0), atol=1e-12)
+
+
+def test_weights_whose_sum_overflows_are_refused():
+    model = OneLayerModel(vocab_size=3, length=4)
+    tokens = [[0, 1, 2, 0], [1, 2, 0, 1]]
+    with pytest.raises(ValueError, match="weights must be .* finite sum"):
+        model.loss_and_gradients(model.zero(), tokens, weights=np.full(2, 1e308))

@@ -68,7 +68,12 @@ class Slider:
 
     def takes(self, value: object) -> bool:
         """Return whether the control can stand at a value."""
-        return value in self.values
+        number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        return number and value in self.values
+
+    def settled(self, value: float) -> float:
+        """Return the control's own entry that equals a value, so that 2.0 becomes 2."""
+        return self.values[self.values.index(value)]
 
     def show(self, value: float) -> str:
         """Return a value as the reader sees it."""
@@ -121,7 +126,11 @@ class Choice:
 
     def takes(self, value: object) -> bool:
         """Return whether the control can stand at a value."""
-        return value in self.values or bool(self.free and isinstance(value, str) and value.strip())
+        return isinstance(value, str) and (value in self.values or bool(self.free and value.strip()))
+
+    def settled(self, value: str) -> str:
+        """Return the value."""
+        return value
 
     def show(self, value: str) -> str:
         """Return a value as the reader sees it."""
@@ -210,7 +219,7 @@ class Explorer:
             control = self.controls[key]
             if not control.takes(value):
                 check.refuse(key, value, f"one of {list(control.values)}")
-        return {**self.start, **changed}
+        return {**self.start, **{key: self.controls[key].settled(value) for key, value in changed.items()}}
 
     def new_figure(self, dpi: float = 100) -> Any:
         """Return an empty figure of the explorer's size, ready for `draw`; `dpi` is pixels per inch."""

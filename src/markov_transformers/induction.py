@@ -218,10 +218,15 @@ def best_report(law: np.ndarray, epsilon: float) -> np.ndarray:
     law = check.probability_array("law", law)
     epsilon = check.real("epsilon", epsilon, 0.0)
     falling = -np.sort(-law, axis=-1)
-    level = (1 + epsilon * np.arange(1, law.shape[-1] + 1)) / falling.cumsum(axis=-1)
-    # With the k likeliest tokens kept, the level is lambda; the last k that stays positive is right.
-    kept = np.maximum((falling * level > epsilon).sum(axis=-1, keepdims=True), 1)
-    return np.maximum(np.take_along_axis(level, kept - 1, axis=-1) * law - epsilon, 0)
+    # With the k likeliest tokens kept, lambda is (1 + k epsilon) / their sum s, and a report times s
+    # is m + epsilon (k m - s), which does not cancel for large epsilon. The last k whose smallest
+    # report is positive is right.
+    k, s = np.arange(1, law.shape[-1] + 1), falling.cumsum(axis=-1)
+    positive = falling + epsilon * (k * falling - s) > 0
+    kept = np.maximum(positive.sum(axis=-1, keepdims=True), 1)
+    s = np.take_along_axis(s, kept - 1, axis=-1)
+    report = np.maximum(law + epsilon * (kept * law - s), 0)
+    return report / report.sum(axis=-1, keepdims=True)
 
 
 class BayesOptimal:

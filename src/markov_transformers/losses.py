@@ -65,7 +65,8 @@ class LogLoss:
     def value(self, score: np.ndarray) -> np.ndarray:
         """Return :math:`-\\log(z + \\epsilon)`, infinite outside the domain."""
         shifted = np.asarray(score, dtype=float) + self.epsilon
-        return np.where(shifted > 0, -np.log(np.where(shifted > 0, shifted, 1.0)), np.inf)
+        outside = np.where(np.isnan(shifted), np.nan, np.inf)
+        return np.where(shifted > 0, -np.log(np.where(shifted > 0, shifted, 1.0)), outside)
 
     def derivative(self, score: np.ndarray) -> np.ndarray:
         """Return :math:`-1 / (z + \\epsilon)`, NaN outside the domain."""

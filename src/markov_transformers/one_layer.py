@@ -580,8 +580,10 @@ class OneLayerModel:
             raise ValueError(f"{name} must be sequences of length {self.length}, got shape {tokens.shape}")
         if weights is not None:
             weights = check.real_array(weights_name, weights, (len(tokens),))
-            if (weights < 0).any() or weights.sum() == 0:
-                check.refuse(weights_name, weights, "zero or more, and not all zero")
+            with np.errstate(over="ignore"):
+                total = weights.sum()
+            if (weights < 0).any() or not 0 < total < np.inf:
+                check.refuse(weights_name, weights, "zero or more, not all zero, with a finite sum")
         return _Data(tokens[:, :-1], self.vocab_size, tokens[:, -1], weights)
 
 

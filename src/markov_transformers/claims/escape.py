@@ -391,18 +391,20 @@ def deterministic_run(
     offset = (np.arange(K)[:, None] - np.arange(K)) % K  # of entry [y, x]
     diagonals = _diagonals(K)
     rates, R_token = model.rates.position, _content_rate(model)
-    slope_q = np.empty(N)
+    slope_q, active, steps_q = np.empty(N), weights > 0, eta * rates
+    add, largest = np.add.reduce, np.maximum.reduce  # on so few numbers the methods cost more than the sums
     records = []
     for step in range(steps + 1):
-        peak = max(q[:-1].max() + h.max(), q[-1])
+        peak = max(largest(q[:-1]) + largest(h), q[-1])
         e = np.exp(q[:-1] - peak)  # (N - 1,)
-        S = e[columns].sum(axis=1)  # (K,) of each lag class
+        S = add(e[columns], axis=1)  # (K,) of each lag class
         mass = S[offset] * np.exp(h)  # (K, K) attention of target y's walk on token x
         last = math.exp(q[-1] - peak)
-        Z = mass.sum(axis=1) + last
+        Z = add(mass, axis=1) + last
         mass /= Z[:, None]
-        f = (V * mass).sum(axis=1)
-        outside = weights @ (f + epsilon <= 0) > 0
+        f = add(V * mass, axis=1)
+        shifted = np.where(active, f + epsilon, 1.0)
+        outside = np.minimum.reduce(shifted) <= 0
         if outside or step % record_every == 0 or step == steps:
             scores = mass @ V.T  # row: the walk of each target
             slack = _TIE * np.abs(scores).max(axis=1, keepdims=True)
@@ -418,15 +420,14 @@ def deterministic_run(
                 stacklevel=2,
             )
             break
-        slope = np.zeros(K)
-        np.divide(-weights, f + epsilon, out=slope, where=weights > 0)  # (K,) derivative of the loss in f
+        slope = -weights / shifted  # (K,) derivative of the loss in f
         moved = slope[:, None] * mass
         pull = moved * (V - f[:, None])
-        slope_q[:-1] = (pull.ravel()[diagonals].sum(axis=1) / np.maximum(S, 1e-300))[classes] * e
-        slope_q[-1] = -(slope * f / Z).sum() * last
+        slope_q[:-1] = (add(pull.ravel()[diagonals], axis=1) / np.maximum(S, 1e-300))[classes] * e
+        slope_q[-1] = -add(slope * f / Z) * last
         V -= eta * moved
-        h = h - eta * R_token * pull.sum(axis=0)
-        q -= eta * rates * slope_q
+        h = h - eta * R_token * add(pull, axis=0)
+        q -= steps_q * slope_q
     return EscapeRun(*map(np.array, zip(*records)))
 
 
