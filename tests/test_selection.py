@@ -94,6 +94,28 @@ def test_a_bad_grid_is_refused(change, named):
 
 
 @pytest.mark.parametrize(
+    ("function", "change"),
+    [
+        *(
+            (function, {"n_chains": bad})
+            for function in (predict_selection, train_selection)
+            for bad in (0, 1.5)
+        ),
+        (train_selection, {"length": 3}),
+        (train_selection, {"length": 50.0}),
+        (train_selection, {"a": np.nan}),
+        (train_selection, {"a": "small"}),
+        (train_selection, {"epsilon": -0.1}),
+        (train_selection, {"duration": -1.0}),
+    ],
+)
+def test_bad_arguments_are_refused_under_their_own_names(function, change):
+    (named,) = change
+    with pytest.raises(ValueError, match=f"^{named} "):
+        function([0.1], [3.0], rng=0, **change)
+
+
+@pytest.mark.parametrize(
     ("w", "degree", "epsilon", "named"),
     [
         ([[0.0, 0.0]], 1, 0.0, "w"),

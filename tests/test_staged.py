@@ -494,6 +494,216 @@ def test_models_refuse_bad_settings(small, arguments, message):
             Model(np.zeros((2, 5), dtype=int), 2)
 
 
+@pytest.mark.parametrize("Model", [StagedModel, FullModel])
+def test_a_class_in_place_of_a_loss_is_refused(small, Model):
+    for loss in (LogLoss, SoftmaxCrossEntropy):
+        with pytest.raises(TypeError, match="^loss must be an object of a class"):
+            Model(small.counts, 2, loss=loss)
+
+
+@pytest.mark.parametrize("Model", [StagedModel, FullModel])
+def test_too_many_heads_or_sets_are_refused_before_they_are_listed(small, Model):
+    for heads in (10**9, 10**400):
+        with pytest.raises(ValueError, match="^heads must be"):
+            Model(small.counts, 1, heads=heads)
+    for heads, degree in [(20, 20), (1000, 2), (99_999, 3), (60, 4)]:
+        with pytest.raises(ValueError, match="^degree must be small enough"):
+            Model(small.counts, degree, heads=heads)
+    assert len(StagedModel(small.counts, 3, heads=40).sets) == 1 + 40 + 780 + 9880
+
+
+@pytest.mark.parametrize("Model", [StagedModel, FullModel])
+def test_initial_weights_of_zero_are_refused(small, Model):
+    with pytest.raises(ValueError, match="^c must be .* other than 0"):
+        Model(small.counts, 2).initial_parameters(c=0)
+
+
+class Broken:
+    """The square loss, with one thing wrong."""
+
+    def __init__(self, value=None, slope=None):
+        self._value, self._slope = value, slope
+
+    def value(self, y):
+        return (y - 1) ** 2 / 2 if self._value is None else np.full_like(y, self._value)
+
+    def derivative(self, y):
+        return y - 1 if self._slope is None else np.full_like(y, self._slope)
+
+
+@pytest.mark.parametrize("a", [1.0, 1e4])  # both ways of normalizing the attention
+@pytest.mark.parametrize("loss", [Broken(slope=np.nan), Broken(slope=-np.inf), Broken(value=np.nan)])
+def test_a_loss_with_wrong_numbers_is_refused(small, loss, a):
+    def of_distributions(y, targets):
+        rows, slopes = np.arange(len(targets)), np.zeros_like(y)
+        slopes[rows, targets] = loss.derivative(y[rows, targets])
+        return loss.value(y[rows, targets]), slopes
+
+    for given_loss in (loss, of_distributions):
+        model = StagedModel(small.counts, 2, loss=given_loss)
+        with pytest.raises(ValueError, match="^loss must return"):
+            model.loss_and_gradients(**model.initial_parameters(a=a))
+
+
+def test_a_loss_with_wrong_slopes_is_refused_along_a_flow(small):
+    model = StagedModel(small.counts, 2, loss=Broken(slope=np.nan))
+    for train in ("c", ("c", "w")):
+        with pytest.raises(ValueError, match="^loss must return"):
+            model.flow(model.initial_parameters(), 1.0, train)
+
+
+@pytest.mark.parametrize("a", [1.0, 1e4])
+def test_the_slope_counts_as_zero_where_the_loss_is_infinite(small, a):
+    for slope in (np.nan, -np.inf):
+        model = StagedModel(small.counts, 2, loss=Broken(value=np.inf, slope=slope))
+        loss, gradients = model.loss_and_gradients(**model.initial_parameters(a=a))
+        assert loss == np.inf
+        assert all((gradient == 0).all() for gradient in gradients.values())
+
+
+@pytest.mark.parametrize(
+    "train, method",
+    [
+        (None, None),
+        (None, "RK45"),
+        (None, "DOP853"),
+        (None, "BDF"),
+        ("c", None),
+        ("w", "LSODA"),
+        ("a", "RK23"),
+    ],
+)
+def test_a_flow_that_takes_too_many_evaluations_is_stopped(small, monkeypatch, train, method):
+    from markov_transformers import dynamics
+
+    monkeypatch.setattr(dynamics, "_MOST_EXPLICIT", 10)
+    monkeypatch.setattr(dynamics, "_MOST_EVALUATIONS", 40)
+    start = small.initial_parameters()
+    with pytest.raises(RuntimeError, match=r"reached time .* of 50000 after 40 evaluations.*use descend"):
+        small.flow(start, 50_000.0, train, method=method, rtol=1e-9)
+    monkeypatch.undo()
+    assert small.flow(start, 1.0, train, method=method).times[-1] == 1.0
+
+
+def test_the_stiff_flow_of_the_full_model_ends_in_an_error(monkeypatch):
+    from markov_transformers import dynamics
+
+    monkeypatch.setattr(dynamics, "_MOST_EVALUATIONS", 500)
+    model = FullModel(WindowCounts.from_tokens(dirichlet_chains(50, 31, seed=5), 2, 3), 2)
+    with pytest.raises(RuntimeError, match="the flow reached time 0.* of 1 after"):
+        model.flow(model.initial_parameters(), 1.0)
+
+
+def test_the_flows_of_the_chapters_take_far_fewer_evaluations_than_they_may(small, monkeypatch):
+    from markov_transformers import dynamics
+
+    expected = small.flow(small.initial_parameters(), 57_000.0)
+    monkeypatch.setattr(dynamics, "_MOST_EVALUATIONS", dynamics._MOST_EVALUATIONS // 20)
+    again = small.flow(small.initial_parameters(), 57_000.0)
+    np.testing.assert_array_equal(again.c, expected.c)
+    monkeypatch.setattr(dynamics, "_MOST_EVALUATIONS", 0)  # the three stages never need the stiff method
+    assert small.three_stages().times[-1] == 57_000
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"durations": (1.0, -1.0, 1.0)}, "durations must be"),
+        ({"durations": (1.0, 1.0)}, "durations must be"),
+        (
+            {"durations": (1.0, 1.25, 1.0), "learning_rate": 0.1},
+            "durations must be multiples of learning_rate",
+        ),
+        (
+            {"durations": (0.4, 1.0, 1.0), "learning_rate": 1.0},
+            "durations must be multiples of learning_rate",
+        ),
+        ({"learning_rate": 1e-320}, "durations must be multiples of learning_rate"),
+        ({"learning_rate": 0.0}, "learning_rate must be"),
+        ({"learning_rate": 1.0, "method": "RK45"}, "method must be"),
+        ({"learning_rate": 1.0, "method": "Euler"}, "method must be"),
+        ({"learning_rate": 1.0, "rtol": -1.0}, "rtol must be"),
+    ],
+)
+def test_three_stages_refuse_bad_arguments(small, arguments, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        small.three_stages(**arguments)
+
+
+@pytest.mark.parametrize("rate", [1, 0.1, 0.01, 0.02])
+def test_the_papers_durations_are_whole_numbers_of_the_usual_steps(rate):
+    from markov_transformers.dynamics import _n_steps
+
+    for duration in (2_000.0, 50_000.0, 5_000.0):
+        assert _n_steps(duration, rate) * round(1 / rate) ** -1 == pytest.approx(duration)
+
+
+def test_stages_of_gradient_steps_take_as_many_steps_as_fit_in_their_durations(small):
+    run = small.three_stages(durations=(0.3, 0.7, 0.0), learning_rate=0.1)
+    assert run.times.size == 1 + 3 + 7
+    assert run.stage_ends == pytest.approx((0.3, 1.0, 1.0))
+
+
+def test_a_run_is_followed_only_by_one_that_starts_at_its_end(small):
+    start = small.initial_parameters()
+    first = small.flow(start, 1.0, "c")
+    end = {name: value[-1] for name, value in first.parameters.items()}
+    second = small.flow(end, 2.0, "w")
+    whole = first.then(second)
+    assert whole.stage_ends == (1.0, 3.0)
+    np.testing.assert_array_equal(whole.at(3.0).w, second.w[-1])
+    with pytest.raises(TypeError, match="^following must be a Trajectory"):
+        first.then(end)
+    other = StagedModel(small.counts, 1)
+    for following in (
+        small.flow(start, 2.0, "w"),
+        other.flow(other.initial_parameters(), 1.0, "c"),
+        second.at(0.0),
+        second.at([0.5, 1.0]),
+    ):
+        with pytest.raises(ValueError, match="^following must be"):
+            first.then(following)
+    for incomplete in (first.at(1.0), first.at([0.0, 0.5])):
+        with pytest.raises(ValueError, match="^following must be"):
+            incomplete.then(second)
+
+
+def test_gradient_descent_that_diverges_warns_and_keeps_the_run():
+    model = FullModel(WindowCounts.from_tokens(dirichlet_chains(50, 31, seed=5), 2, 3), 2)
+    start = model.initial_parameters()
+    with pytest.warns(RuntimeWarning, match="stopped at step . of 20.*smaller learning_rate") as caught:
+        run = model.descend(start, 20, learning_rate=1e200)
+    assert len(caught) == 1
+    n = run.times.size
+    assert 1 < n < 21 and run.loss.size == n
+    assert all(len(value) == n and np.isfinite(value).all() for value in run.parameters.values())
+    first = model.descend(start, 1, learning_rate=1e-3)
+    np.testing.assert_allclose(run.a[1] - run.a[0], (first.a[1] - first.a[0]) * 1e203, rtol=1e-9)
+    np.testing.assert_array_equal(run.at(run.times[-1]).c, run.c[-1])
+
+
+def test_stages_end_where_gradient_descent_diverges(small):
+    class Steep:
+        def value(self, y):
+            return -1e300 * y
+
+        def derivative(self, y):
+            return np.full_like(y, -1e300)
+
+    model = StagedModel(small.counts, 2, loss=Steep())
+    with pytest.warns(RuntimeWarning, match="stopped at step 0 of 3"):
+        run = model.three_stages(durations=(3e20, 3e20, 3e20), learning_rate=1e20)
+    assert run.times.tolist() == [0.0] and run.stage_ends == (0.0,)
+
+
+@pytest.mark.parametrize("train", [5, [[]], [], ["c", "c"], ["c", 1], [None], 1.5])
+def test_names_that_are_no_parameters_are_refused(small, train):
+    start = small.initial_parameters()
+    for call in (lambda: small.flow(start, 1.0, train), lambda: small.descend(start, 1, train)):
+        with pytest.raises(ValueError, match="^train must be"):
+            call()
+
+
 def test_models_refuse_bad_parameters(small):
     start = small.initial_parameters()
     for name, value in [

@@ -180,11 +180,22 @@ def test_tokens_are_not_changed_and_asking_again_costs_nothing():
         (([[0, 1, 0, 1]], 2, 1), "vocab_size must be"),
         (([[0, 1, 0, 1]], 2, True), "vocab_size must be"),
         (([[0] * 99], 64, 2), "window must be small enough"),
+        (([[0] * 99], 60, 2), "window must be small enough"),
+        (([[0] * 99], 10**7, 3), "tokens must be .* length at least 10000002"),
+        (([[0] * 99], 1, 10**400), "window must be small enough"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         WindowCounts.from_tokens(*arguments)
+
+
+def test_the_longest_windows_that_can_be_numbered_are_counted():
+    tokens = np.random.default_rng(4).integers(2, size=(2, 99))
+    counts = WindowCounts.from_tokens(tokens, 59, 2)
+    columns = counts.sequence.tolist(), map(tuple, counts.windows.tolist()), counts.next_tokens.tolist()
+    found = dict(zip(zip(*columns, strict=True), counts.counts.tolist(), strict=True))
+    assert found == counted_by_hand(tokens, 59)
 
 
 def test_bad_options_are_refused():

@@ -1,8 +1,9 @@
 """The speed table: each exact engine beside the literal model, timed in one process.
 
 Timings are medians of repeated runs. Where the literal model would take minutes, a few of its
-steps are timed, the whole is extrapolated from them, and the row says so. Explorers are timed from
-a slider's change to the new picture.
+steps are timed, the whole is extrapolated from them, and the row says so. The literal models are
+written to be read beside the papers, not to be fast. Explorers are timed from a slider's change to
+the new picture.
 """
 
 from __future__ import annotations

@@ -13,8 +13,10 @@ stiff. Source: Chen et al. (2024), (3.4), (E.4), (E.5) and Lemma E.1.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -28,6 +30,8 @@ Pulls = dict[str, np.ndarray]  # as gradients with the sign changed, but "c" as 
 Interpolation = Callable[[np.ndarray], Parameters]  # times (T,) to arrays with a leading time axis
 
 _MOST_EXPLICIT = 1_000  # evaluations; the paper's stages take up to 200
+_MOST_EVALUATIONS = 200_000  # of any flow
+_MOST_SETS = 100_000  # of heads, and heads themselves
 
 PAPER_DURATIONS = (2_000.0, 50_000.0, 5_000.0)
 
@@ -169,7 +173,21 @@ class Trajectory:
         Returns
         -------
         Trajectory
+
+        Raises
+        ------
+        TypeError
+            If `following` is no Trajectory.
+        ValueError
+            If it does not start where this run ends, or if one of the two is what `at` returned
+            and leaves out the joint.
         """
+        if not isinstance(following, Trajectory):
+            raise TypeError(f"following must be a Trajectory, got {following!r}")
+        if not self._reaches_its_end() or not following._begins_at_its_start():
+            check.refuse("following", following, f"a whole run that follows a whole run, not {self!r}")
+        if not _agree(self.parameters, -1, following.parameters, 0):
+            check.refuse("following", following, "a run that starts at the parameters where this one ends")
         shift = self.stage_ends[-1]
         pieces = [
             (start + shift, stop + shift, lambda t, read=read: read(t - shift))
@@ -188,6 +206,12 @@ class Trajectory:
             (*self._pieces, *pieces),
             loss,
         )
+
+    def _begins_at_its_start(self) -> bool:
+        return self.times.ndim == 1 and bool(self.times[0] == self._pieces[0][0])
+
+    def _reaches_its_end(self) -> bool:
+        return self.times.ndim == 1 and math.isclose(self.times[-1], self.stage_ends[-1])
 
 
 class Trainable:
@@ -236,7 +260,8 @@ class Trainable:
         ValueError
             If an argument is out of range.
         RuntimeError
-            If the integrator gives up, as it does where the flow reaches infinity.
+            If the integrator gives up, as it does where the flow reaches infinity, or is not
+            done after 200,000 evaluations, each about as expensive as a step of `descend`.
 
         References
         ----------
@@ -245,8 +270,7 @@ class Trainable:
         start = self._checked(start)
         duration = check.real("duration", duration, 0.0)
         train = self._trained(train)
-        if method is not None:
-            check.choice("method", method, ("RK45", "LSODA", "DOP853", "RK23", "BDF", "Radau"))
+        method = _checked_method(method)
         rtol, atol = check.real("rtol", rtol, 0.0, strict=True), check.real("atol", atol, 0.0)
         if duration == 0:
             return self._still(start)
@@ -256,23 +280,29 @@ class Trainable:
         evaluate = self._evaluator({name: value for name, value in start.items() if name not in train})
         chart = _Chart({name: start[name] for name in train})
 
-        def integrate(method: str, most: float) -> object:
+        def integrate(method: str, most: int) -> object:
             evaluations = itertools.count()
 
-            def velocity(_: float, state: np.ndarray) -> np.ndarray:
+            def velocity(time: float, state: np.ndarray) -> np.ndarray:
                 if next(evaluations) >= most:
-                    raise _Stiff
+                    raise _Unfinished(time)
                 return chart.velocity(evaluate(chart.read(state), with_loss=False)[1])
 
             span = (0.0, duration)
             return solve_ivp(velocity, span, chart.origin, method, rtol=rtol, atol=atol, dense_output=True)
 
-        try:
-            if method is None and len(train) > 1:
-                raise _Stiff
-            solution = integrate(method or "RK45", _MOST_EXPLICIT if method is None else math.inf)
-        except _Stiff:
-            solution = integrate("LSODA", math.inf)
+        solution = None
+        if method is None and len(train) == 1:
+            with contextlib.suppress(_Unfinished):  # an explicit method is the wrong one
+                solution = integrate("RK45", _MOST_EXPLICIT)
+        if solution is None:
+            try:
+                solution = integrate(method or "LSODA", _MOST_EVALUATIONS)
+            except _Unfinished as unfinished:
+                raise RuntimeError(
+                    f"the flow reached time {unfinished.time:g} of {duration:g} after {_MOST_EVALUATIONS} "
+                    "evaluations and was stopped: use descend, another method or a smaller duration"
+                ) from None
         if not solution.success:
             raise RuntimeError(f"the flow stopped at time {solution.t[-1]:g}: {solution.message}")
 
@@ -312,6 +342,12 @@ class Trainable:
         ------
         ValueError
             If an argument is out of range.
+
+        Warns
+        -----
+        RuntimeWarning
+            If the loss is no number or a parameter stops being finite. Training ends there and
+            the run is kept.
         """
         start = self._checked(start)
         n_steps = check.integer("n_steps", n_steps, minimum=0)
@@ -324,10 +360,23 @@ class Trainable:
         for step in progress(range(n_steps + 1), "gradient descent"):
             for name in train:
                 path[name][step] = now[name]
-            loss[step], pulls = evaluate(now)
-            for name in train:
-                pull = over_total(now["c"]) * pulls["c"] if name == "c" else pulls[name]
-                now[name] = now[name] + learning_rate * pull
+            with np.errstate(over="ignore", invalid="ignore"):
+                loss[step], pulls = evaluate(now)
+                for name in train:
+                    pull = over_total(now["c"]) * pulls["c"] if name == "c" else pulls[name]
+                    now[name] = now[name] + learning_rate * pull
+            goes_on = step == n_steps or all(np.isfinite(now[name]).all() for name in train)
+            if math.isnan(loss[step]) or not goes_on:
+                warnings.warn(
+                    f"gradient descent stopped at step {step} of {n_steps}: the loss or a parameter is no "
+                    "longer finite; a smaller learning_rate may help",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+                n_steps = step
+                path = {name: value[: step + 1] for name, value in path.items()}
+                loss = loss[: step + 1]
+                break
         times = learning_rate * np.arange(n_steps + 1)
 
         def read(at: np.ndarray) -> Parameters:
@@ -360,11 +409,12 @@ class Trainable:
         durations : sequence of three floats, default (2000, 50000, 5000)
             Time of each stage.
         learning_rate : float, optional
-            Take gradient steps of this size for the same times, instead of the flow.
+            Take gradient steps of this size for the same times, instead of the flow. Every
+            duration must be a multiple of it.
         rtol : float, default 1e-6
             Relative tolerance of the flow.
         method : str, optional
-            As for `flow`.
+            As for `flow`; not together with `learning_rate`.
 
         Returns
         -------
@@ -374,22 +424,39 @@ class Trainable:
         Raises
         ------
         ValueError
-            If an argument is out of range.
+            If an argument is out of range, or a duration is no multiple of `learning_rate`.
+        RuntimeError
+            As for `flow`.
+
+        Warns
+        -----
+        RuntimeWarning
+            As for `descend`; the stages that would follow are left out.
 
         References
         ----------
         Chen et al. (2024), section 3.2, Algorithm 1 and Table 1.
         """
-        durations = check.real_array("durations", durations, (3,))
+        checked = check.real_array("durations", durations, (3,))
+        if checked.min() < 0:
+            check.refuse("durations", durations, "three numbers of at least 0")
+        rtol, method = check.real("rtol", rtol, 0.0, strict=True), _checked_method(method)
+        n_steps = [0, 0, 0]
+        if learning_rate is not None:
+            learning_rate = check.real("learning_rate", learning_rate, 0.0, strict=True)
+            if method is not None:
+                check.refuse("method", method, "left out where learning_rate is given")
+            n_steps = [_n_steps(duration, learning_rate) for duration in checked.tolist()]
         run = None
         now = self.initial_parameters() if start is None else start
-        for name, duration in zip(("c", "w", "a"), durations.tolist(), strict=True):
+        for name, duration, n in zip(("c", "w", "a"), checked.tolist(), n_steps, strict=True):
             if learning_rate is None:
                 stage = self.flow(now, duration, name, rtol=rtol, method=method)
             else:
-                n_steps = round(duration / check.real("learning_rate", learning_rate, 0.0, strict=True))
-                stage = self.descend(now, n_steps, name, learning_rate=learning_rate)
+                stage = self.descend(now, n, name, learning_rate=learning_rate)
             run = stage if run is None else run.then(stage)
+            if learning_rate is not None and stage.times.size <= n:
+                break  # it stopped being finite
             now = {key: value[-1] for key, value in run.parameters.items()}
         return run
 
@@ -423,9 +490,14 @@ class Trainable:
     def _trained(self, train: str | Iterable[str] | None) -> tuple[str, ...]:
         if train is None:
             return tuple(self._shapes)
-        names = (train,) if isinstance(train, str) else tuple(train)
-        if not names or len(set(names)) < len(names) or not set(names) <= set(self._shapes):
-            check.refuse("train", train, "one or several of " + ", ".join(map(repr, self._shapes)))
+        expected = "one or several of " + ", ".join(map(repr, self._shapes))
+        try:
+            names = (train,) if isinstance(train, str) else tuple(train)
+        except TypeError:
+            check.refuse("train", train, expected)
+        named = all(isinstance(name, str) and name in self._shapes for name in names)
+        if not names or not named or len(set(names)) < len(names):
+            check.refuse("train", train, expected)
         return names
 
     def _still(self, start: Parameters) -> Trajectory:
@@ -438,8 +510,11 @@ class Trainable:
         return Trajectory(self, zero, read(zero), [(0.0, 0.0, read)])
 
 
-class _Stiff(Exception):
-    """An explicit method is the wrong one."""
+class _Unfinished(Exception):
+    """A flow takes more evaluations than it may."""
+
+    def __init__(self, time: float) -> None:
+        self.time = time
 
 
 class _Chart:
@@ -485,6 +560,54 @@ def softmax(values: np.ndarray) -> np.ndarray:
     """Return the softmax along the last axis."""
     exponentials = np.exp(values - values.max(axis=-1, keepdims=True))
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def checked_sizes(heads: object, degree: object, n_extra: int = 0) -> tuple[int, int]:
+    """Return the number of heads and the largest size of a set of these and `n_extra` more blocks."""
+    heads = check.integer("heads", heads, 1, _MOST_SETS)
+    n_blocks = heads + n_extra
+    degree = check.integer("degree", degree, 0, n_blocks)
+    n_sets = 0
+    for size in range(degree + 1):
+        n_sets += math.comb(n_blocks, size)
+        if n_sets > _MOST_SETS:
+            check.refuse(
+                "degree", degree, f"small enough that {n_blocks} blocks have at most {_MOST_SETS} sets"
+            )
+    return heads, degree
+
+
+def nonzero(name: str, value: object) -> float:
+    """Return `value` as a finite ``float`` other than zero."""
+    number = check.real(name, value)
+    if number == 0:
+        check.refuse(name, value, "a finite number other than 0")
+    return number
+
+
+def _checked_method(method: object) -> str | None:
+    options = ("RK45", "LSODA", "DOP853", "RK23", "BDF", "Radau")
+    return None if method is None else check.choice("method", method, options)
+
+
+def _n_steps(duration: float, learning_rate: float) -> int:
+    """Return how many steps cover a duration."""
+    ratio = duration / learning_rate
+    if not math.isfinite(ratio) or abs(round(ratio) - ratio) > 1e-9 * ratio:
+        raise ValueError(
+            "durations must be multiples of learning_rate, "
+            f"got {duration:g} and learning_rate {learning_rate:g}"
+        )
+    return round(ratio)
+
+
+def _agree(left: Parameters, i: int, right: Parameters, j: int) -> bool:
+    """Return whether two runs pass through the same parameters, up to rounding."""
+    return left.keys() == right.keys() and all(
+        value.shape[1:] == right[name].shape[1:]
+        and np.allclose(value[i], right[name][j], rtol=1e-9, atol=1e-12)
+        for name, value in left.items()
+    )
 
 
 def _fill(start: Parameters, moving: Parameters, n_times: int) -> Parameters:

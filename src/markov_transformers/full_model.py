@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _validation as check
 from ._selector import Selector, shares
-from .dynamics import Parameters, Pulls, Trainable, softmax
+from .dynamics import Parameters, Pulls, Trainable, checked_sizes, nonzero, softmax
 from .losses import LogLoss, Loss
 from .readout import Distribution, Readout, distribution, labels_for
 from .windows import ScoreCounts, WindowCounts
@@ -55,7 +55,9 @@ class FullModel(Trainable):
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an argument is out of range, or there are more than 100,000 heads or sets.
+    TypeError
+        If `loss` is a class instead of an object of it.
 
     Notes
     -----
@@ -90,8 +92,7 @@ class FullModel(Trainable):
         if not isinstance(counts, WindowCounts):
             check.refuse("counts", counts, "a WindowCounts")
         self.counts = counts
-        self.heads = counts.window if heads is None else check.integer("heads", heads, minimum=1)
-        self.degree = check.integer("degree", degree, 0, self.heads + 1)
+        self.heads, self.degree = checked_sizes(counts.window if heads is None else heads, degree, n_extra=1)
         self.epsilon = check.real("epsilon", epsilon, 0.0)
         self.mask = check.flag("mask", mask)
         self.loss = LogLoss(self.epsilon) if loss is None else loss
@@ -128,7 +129,7 @@ class FullModel(Trainable):
         other : float, default 0.01
             Position weight at every other offset.
         c : float, default 0.01
-            Weight of every set of blocks.
+            Weight of every set of blocks, not zero.
         a : float, default 0.01
             Scale of the second attention.
         identity : float, default 0.001
@@ -138,6 +139,11 @@ class FullModel(Trainable):
         -------
         dict
             Arrays ``c``, ``w``, ``a``, ``query``, ``key`` and ``value``.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not finite, or c is zero.
 
         References
         ----------
@@ -154,7 +160,7 @@ class FullModel(Trainable):
         np.fill_diagonal(w, check.real("own", own))
         matrix = check.real("identity", identity) * np.eye(self.counts.vocab_size)
         return {
-            "c": np.full(len(self.sets), check.real("c", c)),
+            "c": np.full(len(self.sets), nonzero("c", c)),
             "w": w,
             "a": np.array(check.real("a", a)),
             **{name: np.tile(matrix, (self.heads, 1, 1)) for name in ("query", "key", "value")},
@@ -191,7 +197,8 @@ class FullModel(Trainable):
         Raises
         ------
         ValueError
-            If a shape does not fit, an entry is not finite, or c is zero.
+            If a shape does not fit, an entry is not finite, c is zero, or a loss of the reader's
+            own returns NaN, or a slope that is not finite where the loss is.
 
         Examples
         --------

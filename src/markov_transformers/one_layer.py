@@ -14,6 +14,7 @@ of :math:`(K + M)^2` entries are :math:`K + N` numbers, and training is exact on
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 
@@ -533,7 +534,8 @@ class OneLayerModel:
         for step in progress(range(steps + 1), "training"):
             with np.errstate(over="ignore", invalid="ignore"):
                 value, slope = _loss_and_gradients(self, now, data, loss)
-            if not (np.isfinite(value) and all(np.isfinite(g).all() for g in vars(slope).values())):
+                finite = math.isfinite(value) and all(map(_finite, vars(slope).values()))
+            if not finite:
                 diverged = True
                 warnings.warn(
                     f"training stopped at iteration {step} of {steps}: the loss ({value:g}) or a gradient "
@@ -611,7 +613,7 @@ class _Data:
 
     def spread(self, per_position: np.ndarray) -> np.ndarray:
         """Add up a number per position over the places of each token: (N - 1,) to (B, K)."""
-        tiled = np.broadcast_to(per_position, self.cell.shape).ravel()
+        tiled = np.tile(per_position, self.shape[0])
         return np.bincount(self.cell.ravel(), tiled, minlength=self.shape[0] * self.shape[1]).reshape(
             self.shape
         )
@@ -633,20 +635,21 @@ class _Forward:
 def _forward(model: OneLayerModel, parameters: OneLayerParameters, data: _Data) -> _Forward:
     q, content = parameters.position, parameters.content / model._token_norm
     top = q[:-1].max()
-    if np.ptp(q[:-1]) > _RANGE and np.ptp(content) > _RANGE:
+    if top - q[:-1].min() > _RANGE and np.ptp(content) > _RANGE:
         return _forward_place_by_place(q, content, data)
     place = np.exp(q[:-1] - top)
     total = data.spread(place)  # (B, K)
     seen = total > 0
+    total = np.where(seen, total, 1.0)
     # Each token's places are added up first; what remains is a softmax over K + 1 numbers.
-    z = np.where(seen, content + np.log(np.where(seen, total, 1.0)), -np.inf)
+    z = np.where(seen, content + np.log(total), -np.inf)
     z_last = q[-1] - top
     peak = np.maximum(z.max(axis=1), z_last)[:, None]
     mass = np.exp(z - peak)
     last = np.exp(z_last - peak)
     Z = mass.sum(axis=1, keepdims=True) + last
     mass /= Z
-    return _Forward(mass, (last / Z)[:, 0], place, mass / np.where(seen, total, 1.0))
+    return _Forward(mass, (last / Z)[:, 0], place, mass / total)
 
 
 def _forward_place_by_place(q: np.ndarray, content: np.ndarray, data: _Data) -> _Forward:
@@ -677,6 +680,11 @@ def _loss_and_gradients(
     position[-1] = -(slope * out.last * f).sum()
     content = (out.mass * pull).sum(axis=0) / model._token_norm
     return float(data.weights @ loss.value(f)), OneLayerParameters(V_gradient, content, position)
+
+
+def _finite(numbers: np.ndarray) -> bool:
+    # A finite sum has finite terms; only where it is not finite need they be looked at.
+    return math.isfinite(np.add.reduce(numbers, axis=None)) or bool(np.isfinite(numbers).all())
 
 
 def _highest(scores: np.ndarray) -> np.ndarray:

@@ -54,6 +54,8 @@ class SoftmaxCrossEntropy:
 
 def labels_for(loss: object) -> str:
     """Return what a loss must tell apart, as an option of ``WindowCounts.by_match``."""
+    if isinstance(loss, type):
+        raise TypeError(f"loss must be an object of a class, not the class itself, got {loss!r}")
     if hasattr(loss, "value") and hasattr(loss, "derivative"):
         return "target"
     if isinstance(loss, SoftmaxCrossEntropy):
@@ -116,8 +118,8 @@ class Readout:
         `y` are probabilities of the target, shape (G,), or of all labels, shape (C, G).
         """
         if self._targeted:
-            slopes = self._loss.derivative(y)
-            values = self._loss.value(y) if with_loss else None
+            slopes = np.asarray(self._loss.derivative(y))
+            values = np.asarray(self._loss.value(y)) if with_loss else None
         else:
             values, slopes = self._loss(y.T, self._counts.targets)
             values, slopes = np.asarray(values), np.asarray(slopes).T
@@ -126,7 +128,15 @@ class Readout:
                     "loss must return values of shape (n,) and gradients of shape (n, vocab_size), "
                     f"got {values.shape} and {slopes.T.shape}"
                 )
-        if not math.isfinite(slopes.sum()):
+        broken = not math.isfinite(slopes.sum())
+        if broken or (values is not None and not math.isfinite(values.sum())):
+            known = np.asarray(self._loss.value(y)) if values is None else values
+            wrong = np.isnan(known) | (np.isfinite(known) & ~np.isfinite(slopes))
+            if np.isfinite(y).all() and wrong.any():
+                raise ValueError(
+                    "loss must return numbers, and finite slopes wherever it is finite, got "
+                    "NaN or an infinite slope"
+                )
             slopes = np.where(np.isfinite(slopes), slopes, 0.0)
         return values, slopes
 

@@ -160,6 +160,7 @@ def predict_selection(
     concentrations, gaps = _grid(concentrations, gaps)
     window, degree = _sizes(window, degree)
     epsilon = check.real("epsilon", epsilon, 0.0)
+    n_chains = check.integer("n_chains", n_chains, minimum=1)
     seed = check.generator(rng).integers(1 << 31)
     sets = Selector(tuple(range(1, window + 1)), degree).sets
     winners = np.empty((concentrations.size, gaps.size), dtype=np.intp)
@@ -205,7 +206,7 @@ def train_selection(
     a : float, default 0.01
         Scale of the second attention.
     n_chains, length : int, default 2000 and 100
-        Sequences for each concentration, and their context length L.
+        Sequences for each concentration, and their context length L, above `window`.
     duration : float, default 2000.0
         Time that the flow is followed.
     rng : numpy.random.Generator or int
@@ -228,6 +229,10 @@ def train_selection(
     """
     concentrations, gaps = _grid(concentrations, gaps)
     window, degree = _sizes(window, degree)
+    epsilon, a = check.real("epsilon", epsilon, 0.0), check.real("a", a)
+    n_chains = check.integer("n_chains", n_chains, minimum=1)
+    length = check.integer("length", length, minimum=window + 1)
+    duration = check.real("duration", duration, 0.0)
     rng = check.generator(rng)
     winners = np.empty((concentrations.size, gaps.size), dtype=np.intp)
     shares = np.empty(winners.shape)

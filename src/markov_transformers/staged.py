@@ -21,7 +21,7 @@ import numpy as np
 from . import _validation as check
 from ._lags import lag_set
 from ._selector import Selector, shares
-from .dynamics import Parameters, Pulls, Trainable, softmax
+from .dynamics import Parameters, Pulls, Trainable, checked_sizes, nonzero, softmax
 from .losses import LogLoss, Loss
 from .readout import Distribution, Readout, distribution, labels_for
 from .windows import ScoreCounts, WindowCounts
@@ -59,7 +59,9 @@ class StagedModel(Trainable):
     Raises
     ------
     ValueError
-        If an argument is out of range.
+        If an argument is out of range, or there are more than 100,000 heads or sets.
+    TypeError
+        If `loss` is a class instead of an object of it.
 
     Notes
     -----
@@ -94,8 +96,7 @@ class StagedModel(Trainable):
         if not isinstance(counts, WindowCounts):
             check.refuse("counts", counts, "a WindowCounts")
         self.counts = counts
-        self.heads = counts.window if heads is None else check.integer("heads", heads, minimum=1)
-        self.degree = check.integer("degree", degree, 0, self.heads)
+        self.heads, self.degree = checked_sizes(counts.window if heads is None else heads, degree)
         self.epsilon = check.real("epsilon", epsilon, 0.0)
         self.mask = check.flag("mask", mask)
         self.loss = LogLoss(self.epsilon) if loss is None else loss
@@ -124,7 +125,7 @@ class StagedModel(Trainable):
         other : float, default 0.01
             Position weight at every other offset.
         c : float, default 0.01
-            Weight of every set of heads.
+            Weight of every set of heads, not zero.
         a : float, default 0.01
             Scale of the second attention.
 
@@ -132,6 +133,11 @@ class StagedModel(Trainable):
         -------
         dict
             Arrays ``c``, ``w`` and ``a``.
+
+        Raises
+        ------
+        ValueError
+            If an argument is not finite, or c is zero.
 
         References
         ----------
@@ -146,7 +152,7 @@ class StagedModel(Trainable):
         """
         w = np.full(self._shapes["w"], check.real("other", other))
         np.fill_diagonal(w, check.real("own", own))
-        selector = np.full(len(self.sets), check.real("c", c))
+        selector = np.full(len(self.sets), nonzero("c", c))
         return {"c": selector, "w": w, "a": np.array(check.real("a", a))}
 
     def loss_and_gradients(
@@ -174,7 +180,8 @@ class StagedModel(Trainable):
         Raises
         ------
         ValueError
-            If a shape does not fit, an entry is not finite, or c is zero.
+            If a shape does not fit, an entry is not finite, c is zero, or a loss of the reader's
+            own returns NaN, or a slope that is not finite where the loss is.
 
         References
         ----------

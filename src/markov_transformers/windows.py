@@ -16,6 +16,7 @@ Offset i counts from one: entry ``i - 1`` of a window is the token i places back
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -187,10 +188,10 @@ class WindowCounts:
         """
         window = check.integer("window", window, minimum=1)
         vocab_size = check.integer("vocab_size", vocab_size, minimum=2)
-        n_codes = vocab_size ** (window + 1)
-        if n_codes > _LARGEST_CODE:
-            check.refuse("window", window, f"small enough to number all windows over {vocab_size} tokens")
         tokens = check.token_array("tokens", tokens, vocab_size, min_length=window + 2)
+        if (window + 1) * math.log2(vocab_size) > math.log2(_LARGEST_CODE):
+            check.refuse("window", window, f"small enough to number all windows over {vocab_size} tokens")
+        n_codes = vocab_size ** (window + 1)
         n_sequences, length = tokens.shape[0], tokens.shape[1] - 1
         x = tokens.astype(np.uint16 if n_codes < 1 << 16 else np.int64)  # sorting 16 bits is fastest
         code = np.zeros((n_sequences, length - window), dtype=x.dtype)

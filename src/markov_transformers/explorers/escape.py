@@ -57,7 +57,8 @@ def _escape(log_sigma: float, learning_rate: float, seed: int) -> dict[str, obje
     run = escape.deterministic_run(
         model, start, learning_rate=learning_rate, steps=_STEPS, record_every=_EVERY
     )
-    spread = np.array([np.ptp(escape.offset_modes(V, q)[1]) for V, q in zip(run.value, run.position)])
+    classes = run.position[:, :-1].reshape(len(run.position), -1, _NODES)  # columns K apart are one class
+    spread = np.ptp(classes.mean(axis=1), axis=-1)
     inputs = CircleWalk(_NODES, 1.0).enumerate(_LENGTH)[0][:, :-1]
     return {
         "run": run,

@@ -38,7 +38,7 @@ def deterministic_failure() -> Explorer:
             "loss": Choice("loss", ["log", "square", "logistic", "hinge", "exponential"], start="log"),
         },
         name="deterministic-failure",
-        title="A deterministic walk on 6 nodes: all walks of a length, trained afresh at each change",
+        title="A deterministic walk on 6 nodes: all walks of a length",
         presets={
             "Theorem 4.1": {"iteration": 50},
             "Any loss: hinge": {"loss": "hinge", "iteration": 50},

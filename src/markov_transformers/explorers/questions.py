@@ -123,7 +123,7 @@ def _draw_two_questions(
     figure: Figure, questions: str, sigma: float, learning_rate: float, seed: int, iteration: int
 ) -> str:
     task, bag = _task(questions)
-    early, late = _question_runs(questions, sigma, learning_rate, seed)
+    early, late = _question_runs(questions, sigma, learning_rate, seed if sigma else 0)
     iterations, accuracy, attention = early.iterations, early.accuracy, early.attention
     if late is not None:
         iterations = np.concatenate([iterations, _FINE + late.iterations[1:]])
@@ -142,8 +142,10 @@ def _draw_two_questions(
     for place, bar in enumerate(kept["bars"]):
         bar.set_width(weights[place] if place < len(words) else 0)
         bar.set_color(VERMILION if place < len(words) and " | " in words[place] else BLUE)
-    axes.set_yticks(range(len(words)), words)
-    axes.set_ylim(len(words) - 0.4, -0.6)
+    if kept.get("words") != words:
+        kept["words"] = words
+        axes.set_yticks(range(len(words)), words)
+        axes.set_ylim(len(words) - 0.4, -0.6)
     verdict = f"at most {100 * bag.accuracy:.0f} % of answers right without order"
     kept["verdict"].set_text(f"bag of words: {verdict}")
     highest = words[int(weights[: len(words)].argmax())]

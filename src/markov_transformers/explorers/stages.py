@@ -45,7 +45,7 @@ def stage_one() -> Explorer:
             "a": Slider("scale a(0)", [0.001, 0.01, 0.1, 1, 3, 10], start=0.01),
         },
         name="stage-one",
-        title=f"Stage I, trained on {_CHAINS:,} chains of {_LENGTH} tokens at each change",
+        title=f"Stage I on {_CHAINS:,} chains of {_LENGTH} tokens",
         presets={
             "The printed settings": {"concentration": 0.01},
             "A wider copying gap": {"concentration": 0.01, "gap": 4},

@@ -36,7 +36,7 @@ def learning_the_walk() -> Explorer:
             "iteration": Slider("iteration", range(_STEPS + 1), start=3, page=shown, play=True),
         },
         name="learning-the-walk",
-        title="Learning the walk: 6 nodes, 1,000 walks of length 97, trained afresh at each change",
+        title="Learning the walk: 6 nodes, 1,000 walks of length 97",
         presets={
             "One step taken": {"iteration": 1},
             "The parent is found": {"iteration": 2},

@@ -79,6 +79,15 @@ def new_figure(width: float = 7.2, height: float = 3.4) -> Figure:
 
 
 def freeze_layout(figure: Figure) -> None:
-    """Work out where the panels stand, once, so that later changes redraw without moving them."""
+    """Work out where the panels and the labels below them stand, once; later changes redraw faster.
+
+    Labels of y axes still give way to the numbers beside them, whose width may change.
+    """
     figure.canvas.draw()
     figure.set_layout_engine("none")
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            label = axis.label
+            if axis is axes.xaxis or not label.get_text():
+                place = label.get_transform().transform(label.get_position())
+                axis.set_label_coords(*axes.transAxes.inverted().transform(place))
