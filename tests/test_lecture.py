@@ -56,10 +56,10 @@ def test_a_number_that_the_guide_gives_for_a_preset_is_in_the_text_of_its_pictur
 
 def test_the_lecture_opens_all_explorers_and_leads_from_each_to_the_next(lecture):
     names = lecture.in_the_order_of_the_book()
-    (cell,) = lecture.notebook(names).cells
+    (cell,) = lecture.notebook(names)["cells"]
     (loop,) = [
         node
-        for node in ast.walk(ast.parse(cell.source))
+        for node in ast.walk(ast.parse(cell["source"]))
         if isinstance(node, ast.For) and isinstance(node.iter, ast.List)
     ]
     screens = ast.literal_eval(loop.iter)

@@ -14,7 +14,6 @@ import re
 import sys
 from pathlib import Path
 
-import nbformat
 import yaml
 
 from markov_transformers import explorers
@@ -87,14 +86,14 @@ def in_the_order_of_the_book() -> list[str]:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     files = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
     paths = [path for file in files if (path := ROOT / "book" / f"{file}.ipynb").exists()]
-    cells = [cell for path in paths for cell in nbformat.read(path, as_version=4).cells]
-    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    cells = [cell for path in paths for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     shown = [name for name in re.findall(r"mt\.explorers\.(\w+)\(", code) if name in explorers.__all__]
     return list(dict.fromkeys([*shown, *explorers.__all__]))
 
 
-def notebook(names: list[str]) -> nbformat.NotebookNode:
-    """Return a notebook that shows explorers, each below a line with links to its neighbours."""
+def notebook(names: list[str]) -> dict:
+    """Return a notebook, as JSON has it: explorers, each below a line with links to its neighbours."""
     screens = []
     for number, name in enumerate(names):
         before, after = names[max(number - 1, 0)], names[min(number + 1, len(names) - 1)]
@@ -104,7 +103,14 @@ def notebook(names: list[str]) -> nbformat.NotebookNode:
         )
         screens.append((name, links))
     code = CODE.format(head=HEAD, screens=screens)
-    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    cell = {"cell_type": "code", "id": "explorers", "metadata": {}, "source": code}
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return {
+        "cells": [{**cell, "execution_count": None, "outputs": []}],
+        "metadata": {"kernelspec": kernel},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
 
 
 def main() -> None:
@@ -117,7 +123,8 @@ def main() -> None:
             parser.error(f"NAME must be one of {', '.join(explorers.__all__)}, got {name!r}")
     path = ROOT / "_build" / "lecture" / "lecture.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook(chosen.names or in_the_order_of_the_book()), path)
+    names = chosen.names or in_the_order_of_the_book()
+    path.write_text(json.dumps(notebook(names)), encoding="utf-8")
     settings = f"--Voila.tornado_settings={json.dumps(POLICY)}"
     os.execv(sys.executable, [sys.executable, "-m", "voila", str(path), settings, *options])
 
