@@ -146,6 +146,10 @@ class Shown:
             )
         )
 
+    def press(self, element, key):
+        element.evaluate("element => element.focus()")
+        self.page.keyboard.press(key)
+
     def told(self, key, value):
         """Return how the line below the picture tells a value."""
         control = self.explorer.controls[key]
@@ -154,11 +158,11 @@ class Shown:
 
 def picture_follows(shown, key, base):
     """Step a field through its values and return whether picture and alternative text change."""
-    base.press("Enter")
+    shown.press(base, "Enter")
     field, control, seen = shown.fields[key], shown.explorer.controls[key], []
     for value in control.page:
         forward = "ArrowRight" if isinstance(control, Slider) else "ArrowDown"
-        field.press(forward if seen else "Home")
+        shown.press(field, forward if seen else "Home")
         seen.append(shown.now())
         assert shown.told(key, value) in seen[-1][2]
         if isinstance(control, Slider):
@@ -178,7 +182,7 @@ def test_an_explorer_obeys_the_keyboard(opened, built, name):
         assert any(picture_follows(shown, key, base) for base in shown.presets.all()), key
     for number, (label, values) in enumerate(shown.explorer.presets.items(), 1):
         button = shown.presets.nth(number)
-        button.press("Enter")
+        shown.press(button, "Enter")
         assert button.inner_text() == label
         assert button.get_attribute("aria-pressed") == "true"
         assert all(shown.told(key, value) in shown.now()[2] for key, value in values.items())

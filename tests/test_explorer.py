@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from matplotlib import colormaps
+from matplotlib import colormaps, rc_context
 from PIL import Image
 
 from markov_transformers import Choice, Explorer, Slider
@@ -148,6 +148,11 @@ def test_a_slider_takes_the_entries_of_a_computed_grid():
 def test_the_page_is_the_same_to_the_byte_each_time(page):
     explorer = curve()
     assert explorer.page() == explorer.page() == page
+
+
+def test_the_page_does_not_depend_on_the_style_of_the_session(page):
+    with rc_context({"xtick.labelsize": 40, "axes.titley": 0.5, "font.size": 5}):
+        assert curve().page() == page
 
 
 def test_the_page_is_the_same_after_a_live_session(page):
@@ -328,6 +333,18 @@ def test_the_live_image_shows_what_a_drawing_from_scratch_shows():
     figure.canvas.draw()
     expected = np.asarray(figure.canvas.buffer_rgba())[..., :3]
     np.testing.assert_array_equal(picture(explorer._live.image.value), expected)
+
+
+def test_a_widget_for_a_large_screen_has_more_pixels_and_can_be_drawn_later():
+    waiting = []
+    box = curve().widget(dpi=150, schedule=waiting.append)
+    image = next(widget for widget in box.children if "mt-live-image" in widget._dom_classes)
+    assert not image.value
+    for draw in waiting:
+        draw()
+    assert picture(image.value).shape == (630, 1080, 3)
+    with pytest.raises(ValueError, match="dpi must"):
+        curve().widget(dpi=0)
 
 
 def test_a_live_field_offers_every_value():

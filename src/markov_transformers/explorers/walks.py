@@ -41,7 +41,7 @@ def learning_the_walk() -> Explorer:
             "One step taken": {"iteration": 1},
             "The parent is found": {"iteration": 2},
             "Theorem 3.1": {"p": 0.5, "iteration": 50},
-            "Too small a rate": {"learning_rate": 0.03, "iteration": 50},
+            "A small rate": {"learning_rate": 0.03, "iteration": 50},
         },
         size=(7.2, 4.6),
     )
