@@ -51,6 +51,8 @@ def _benchmark(chosen: argparse.Namespace) -> int:
         rows = benchmark.run(chosen.names)
     except (ValueError, ImportError) as error:
         print(error, file=sys.stderr)
+        if getattr(error, "name", None) == "torch":
+            print("This row times a literal torch model; install it with: pip install torch", file=sys.stderr)
         return 1
     print(json.dumps([asdict(row) for row in rows], indent=1) if chosen.json else benchmark.table(rows))
     return 0
