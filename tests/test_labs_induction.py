@@ -1,0 +1,135 @@
+"""The induction laboratory shows what the chapters say, and reads a typed sequence as the library does."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import markov_transformers as mt
+from markov_transformers.labs import induction
+from markov_transformers.labs._bundle import program
+
+TRAINED = "document.querySelector('.mt-lab-said').textContent.includes('After Stage II')"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    path = tmp_path_factory.mktemp("lab") / "induction.html"
+    path.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8">{induction().page()}', "utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def opened(browser, address):
+    """A function that opens the laboratory with some settings and waits until it has trained."""
+    pages = []
+
+    def open_lab(settings="", ready=TRAINED):
+        page = browser.new_page()
+        pages.append(page)
+        page.goto(f"{address}#lab-induction:{settings}")
+        page.wait_for_function(ready, timeout=60_000)
+        return page
+
+    yield open_lab
+    for page in pages:
+        page.close()
+
+
+def said(page):
+    return page.locator(".mt-lab-said").inner_text()
+
+
+def alternative(page, panel):
+    return page.locator(f"[data-panel={panel}] svg").get_attribute("aria-label")
+
+
+@pytest.mark.parametrize(
+    "settings, sentence",
+    [
+        ("", "Stage I chose {1, 2}, the parents."),
+        ("alpha=0.01", "Stage I chose {3}, while the parents are {1, 2}."),
+        ("alpha=0.01&gap=3.99", "Stage I chose {1, 2}, the parents."),
+        ("alpha=0.01&a=1", "Stage I chose {1, 2}, the parents."),
+        ("gap=0.5", "Stage I chose {1}, while the parents are {1, 2}."),
+        ("alpha=0.5&lags=2", "Stage I chose {2}, the parent."),
+        ("alpha=1&a=10", "No set has won Stage I"),
+    ],
+)
+def test_stage_one_chooses_the_set_that_the_chapters_name(opened, settings, sentence):
+    assert said(opened(settings)).startswith(sentence)
+
+
+def test_only_stage_three_cuts_the_loss(opened):
+    page = opened()
+    slider = page.locator("[id$=-moment]")
+    losses = []
+    for moment in (0, 15, 30, 45):
+        slider.evaluate(
+            "(field, value) => { field.value = value; field.dispatchEvent(new Event('input')); }", moment
+        )
+        page.wait_for_timeout(200)
+        losses.append(float(re.search(r"(?:loss is|loss from [\d.]+ to) ([\d.]+\d)", said(page))[1]))
+    assert losses[0] == pytest.approx(losses[2], rel=0.02)
+    assert losses[3] < 0.2 * losses[2]
+
+
+def test_a_typed_sequence_is_answered_as_the_induction_head_of_the_library_answers(opened):
+    typed = "2012021011220121001"
+    page = opened(f"typed={typed}")
+    told = re.findall(r"(\d): transformer ([\d.]+) %, induction head ([\d.]+) %", alternative(page, "next"))
+    head = mt.GeneralizedInductionHead((1, 2), 3).predict([[int(token) for token in typed]], 3)[0]
+    assert [float(share) for _, _, share in told] == pytest.approx(100 * head, abs=0.06)
+    assert [float(share) for _, share, _ in told] == pytest.approx(100 * head, abs=1)
+
+
+def test_the_transformer_looks_where_the_typed_pair_occurred_before(opened):
+    typed = "2012021011220121001"
+    page = opened(f"typed={typed}")
+    attention = re.findall(r"([\d.]+) %|none", alternative(page, "look").split(": ")[1])
+    places = [place for place, share in enumerate(attention) if share and float(share) > 10]
+    assert places == [place for place in range(3, len(typed)) if typed[place - 2 : place] == typed[-2:]]
+    assert len(places) == 3
+
+
+def test_a_typed_sequence_that_is_too_short_gets_a_hint(opened):
+    assert alternative(opened("typed=01"), "look").startswith("type at least 4 digits below 3")
+
+
+def test_settings_that_would_take_hours_are_refused_with_a_way_out(opened):
+    message = "document.querySelector('.mt-lab-message')"
+    page = opened("descent=descent&two=50000000", ready=f"{message} && !{message}.hidden")
+    assert "choose the flow" in page.locator(".mt-lab-message").inner_text()
+
+
+EVERYWHERE = """seed => {
+  const rng = new Random(seed), pick = (values) => values[rng.integer(values.length)], wrong = [];
+  for (let trial = 0; trial < 15; trial++) {
+    let settings = startOf(lab);
+    for (const [key, control] of Object.entries(lab.controls)) {
+      if (control.kind === "slider") settings[key] = pick(positions(control, settings));
+      if (control.kind === "choice" && key !== "descent") settings[key] = pick(Object.keys(control.values));
+    }
+    const typed = pick(["", "0", "0 1 0 1 1 0 1", "<b>012</b>", "0".repeat(120), "4321043210"]);
+    const small = { chains: 100, length: pick([20, 50]), typed, seed: rng.integer(1000) };
+    settings = settled(lab, { ...settings, ...small });
+    for (const result of lab.compute(settings, {})) {
+      if (!result) continue;
+      const pictures = lab.panels.map((panel) => panel.draw(result, settings, pick([240, 700])));
+      const texts = [lab.describe(result, settings), lab.status(result, settings)];
+      const all = [...texts, ...pictures.map((picture) => picture ? picture.svg + picture.alt : "")].join();
+      if (/NaN|undefined|Infinity/.test(all)) wrong.push(JSON.stringify(settings));
+      if (result.lengths) break;
+    }
+  }
+  return wrong;
+}"""
+
+
+def test_all_panels_can_be_drawn_anywhere_in_the_space_of_settings(browser):
+    shared = "Object.assign(window, { lab, Random, startOf, settled, positions });"
+    page = browser.new_page()
+    page.evaluate(program("induction").replace("start(lab, program);", shared))
+    assert page.evaluate(EVERYWHERE, 0) == []
+    page.close()
