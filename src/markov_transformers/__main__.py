@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 
@@ -19,8 +20,11 @@ def main(arguments: list[str] | None = None) -> int:
     checking.add_argument("--list", action="store_true", help="print the ids and check nothing")
     checking.set_defaults(run=_reproduce)
     timing = commands.add_parser("benchmark", help="time the exact engines beside the literal models")
-    timing.add_argument("names", nargs="*", metavar="NAME", help="rows to time, all by default")
+    timing.add_argument(
+        "names", nargs="*", metavar="NAME", help="rows or groups of rows to time, all by default"
+    )
     timing.add_argument("--json", action="store_true", help="print a list of objects instead of a table")
+    timing.add_argument("--store", metavar="FILE", help="write rows, machine, date and versions to a file")
     timing.set_defaults(run=_benchmark)
     chosen = parser.parse_args(arguments)
     return chosen.run(chosen)
@@ -47,15 +51,33 @@ def _reproduce(chosen: argparse.Namespace) -> int:
 def _benchmark(chosen: argparse.Namespace) -> int:
     from . import benchmark
 
+    rows: list[benchmark.Row] = []
     try:
-        rows = benchmark.run(chosen.names)
-    except (ValueError, ImportError) as error:
+        timed = benchmark.run(chosen.names)
+    except ValueError as error:
         print(error, file=sys.stderr)
-        if getattr(error, "name", None) == "torch":
-            print("This row times a literal torch model; install it with: pip install torch", file=sys.stderr)
+        return 2
+    try:
+        for line in benchmark.lines(_kept(timed, rows)):
+            if not chosen.json:
+                print(line, flush=True)
+    except ImportError as error:
+        print(error, file=sys.stderr)
+        if error.name == "torch":
+            print("This row times a torch model; install it with: pip install torch", file=sys.stderr)
         return 1
-    print(json.dumps([asdict(row) for row in rows], indent=1) if chosen.json else benchmark.table(rows))
+    if chosen.json:
+        print(json.dumps([asdict(row) for row in rows], indent=1))
+    if chosen.store:
+        benchmark.store(benchmark.here(rows), chosen.store)
     return 0
+
+
+def _kept(items: Iterable, kept: list) -> Iterator:
+    """Pass items on and keep them."""
+    for item in items:
+        kept.append(item)
+        yield item
 
 
 if __name__ == "__main__":
