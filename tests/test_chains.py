@@ -489,3 +489,11 @@ def test_arguments_are_not_changed():
     chain.stationary_windows(3)
     np.testing.assert_array_equal(kernel, before)
     assert kernel.flags.writeable
+
+
+def test_a_stationary_law_whose_weights_overflow_still_sums_to_one():
+    kernel = DirichletPrior(3, (1, 4), 0.001).sample_kernels(4000, rng=1)[3847]
+    chain = NGramChain(kernel, lags=(1, 4))
+    law = chain.stationary_distribution()
+    assert law.sum() == pytest.approx(1, abs=1e-12)
+    np.testing.assert_allclose(law @ chain.transition_matrix(), law, atol=1e-12)

@@ -67,6 +67,7 @@ _HOMES = {
         "train_with_gram",
     ),
     "explorer": ("Explorer", "Slider", "Choice"),
+    "exercises": ("check",),
     "_progress": ("progress",),
 }
 _MODULES = (
@@ -74,6 +75,7 @@ _MODULES = (
     "claims",
     "explorers",
     "figures",
+    "labs",
     "models",
     "reproduce",
 )

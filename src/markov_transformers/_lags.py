@@ -13,6 +13,8 @@ def lag_set(name: str, value: object, maximum: int | None = None, *, empty: bool
     expected = f"a tuple of distinct lags 1{top or ', 2, ...'}" + (
         "" if empty else " with at least one entry"
     )
+    if isinstance(value, (str, bytes, bytearray)):
+        check.refuse(name, value, expected)
     try:
         lags = tuple(value)  # type: ignore[arg-type]
         lags = tuple(check.integer(name, lag, minimum=1, maximum=maximum) for lag in lags)

@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from . import _validation as check
+
 Item = TypeVar("Item")
 
 _DELAY = 1.0  # seconds of work before a bar appears
@@ -32,24 +34,38 @@ def progress(items: Iterable[Item], description: str = "", total: int | None = N
     total : int, optional
         Number of items, where `items` has no length.
 
-    Yields
+    Returns
+    -------
+    iterator
+        Over the items, unchanged.
+
+    Raises
     ------
-    object
-        The items, unchanged.
+    ValueError
+        If an argument is of another kind.
 
     Examples
     --------
     >>> sum(progress(range(4), "adding"))
     6
     """
+    if not hasattr(type(items), "__iter__"):
+        check.refuse("items", items, "an iterable")
+    if not isinstance(description, str):
+        check.refuse("description", description, "a str")
+    if total is not None:
+        total = check.integer("total", total, minimum=0)
     if storing_outputs():
-        yield from items
-    elif _in_notebook():
-        yield from _notebook_bar(items, description, total)
-    else:
-        from tqdm import tqdm
+        return iter(items)
+    if _in_notebook():
+        return _notebook_bar(items, description, total)
+    return _terminal_bar(items, description, total)
 
-        yield from tqdm(items, desc=description, total=total, delay=_DELAY, leave=False)
+
+def _terminal_bar(items: Iterable[Item], description: str, total: int | None) -> Iterator[Item]:
+    from tqdm import tqdm
+
+    yield from tqdm(items, desc=description, total=total, delay=_DELAY, leave=False)
 
 
 def _in_notebook() -> bool:

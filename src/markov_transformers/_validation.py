@@ -12,17 +12,28 @@ from typing import NoReturn
 
 import numpy as np
 
+MOST_AXES = 31  # of one array: what every NumPy allows, less one for a batch
+LARGEST_WEIGHT = 1e100  # of a model's parameter: squares and products of several still fit a double
+_LARGEST_INTEGER = (1 << 63) - 1
+_MOST_BYTES = 4 << 30  # what a reader's computer can spare for one call
+
 
 def refuse(name: str, value: object, expected: str) -> NoReturn:
     """Raise the ``ValueError`` that every check in the library raises."""
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except ValueError:  # an integer of more than 4300 digits
+        shown = f"an {type(value).__name__} too long to show"
     if len(shown) > 80:
         shown = shown[:77] + "..."
     raise ValueError(f"{name} must be {expected}, got {shown}")
 
 
 def integer(name: str, value: object, minimum: int | None = None, maximum: int | None = None) -> int:
-    """Return `value` as an ``int`` between `minimum` and `maximum`, both included."""
+    """Return `value` as an ``int`` between `minimum` and `maximum`, both included.
+
+    One that no array could count is refused as well.
+    """
     expected = "an integer" + _between(minimum, maximum)
     if isinstance(value, (bool, np.bool_)):
         refuse(name, value, expected)
@@ -32,6 +43,8 @@ def integer(name: str, value: object, minimum: int | None = None, maximum: int |
         refuse(name, value, expected)
     if (minimum is not None and number < minimum) or (maximum is not None and number > maximum):
         refuse(name, value, expected)
+    if abs(number) > _LARGEST_INTEGER:
+        refuse(name, value, expected + " and below 2**63")
     return number
 
 
@@ -46,7 +59,8 @@ def real(
 ) -> float:
     """Return `value` as a ``float`` in the given range; `strict` leaves out `minimum` itself."""
     expected = ("a number" if infinite else "a finite number") + _between(minimum, maximum, strict)
-    if isinstance(value, (bool, np.bool_, str, bytes)):
+    # Old releases of NumPy make a number of an array with one entry.
+    if isinstance(value, (bool, np.bool_, str, bytes)) or getattr(value, "ndim", 0):
         refuse(name, value, expected)
     try:
         number = float(value)  # type: ignore[arg-type]
@@ -61,22 +75,27 @@ def real(
 
 
 def real_array(
-    name: str, value: object, shape: tuple[int | None, ...] | None = None, *, finite: bool = True
+    name: str,
+    value: object,
+    shape: tuple[int | None, ...] | None = None,
+    *,
+    finite: bool = True,
+    largest: float = math.inf,
 ) -> np.ndarray:
-    """Return `value` as a float array; ``None`` in `shape` matches any length."""
+    """Return `value` as a float array; ``None`` in `shape` matches any length.
+
+    No entry may be further from zero than `largest`.
+    """
     expected = "an array of " + ("finite " if finite else "") + "real numbers"
     if shape is not None:
         expected += f" of shape {_shown(shape)}"
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        refuse(name, value, expected)
-    if array.dtype.kind not in "iuf":
-        refuse(name, value, expected)
+    if largest < math.inf:
+        expected += f" within ±{largest:g}"
+    array = _array(name, value, "iuf", expected)
     if shape is not None and not _fits(array.shape, shape):
         raise ValueError(f"{name} must be {expected}, got shape {array.shape}")
     array = array.astype(np.float64, copy=False)
-    if finite and not np.isfinite(array).all():
+    if finite and not (np.isfinite(array) if largest == math.inf else np.abs(array) <= largest).all():
         refuse(name, value, expected)
     return array
 
@@ -91,12 +110,7 @@ def token_array(
     axes = {1: "(length,)", 2: "(n_sequences, length)"}.get(ndim, f"{ndim} axes")
     top = "" if vocab_size is None else f" ... {vocab_size - 1}"
     expected = f"an integer array of tokens 0{top or ', 1, ...'} of shape {axes}"
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        refuse(name, value, expected)
-    if array.dtype.kind not in "iu":
-        refuse(name, value, expected)
+    array = _array(name, value, "iu", expected)
     if array.ndim != ndim or array.size == 0:
         raise ValueError(f"{name} must be {expected}, got shape {array.shape}")
     if array.shape[-1] < min_length:
@@ -104,7 +118,7 @@ def token_array(
             f"{name} must be {expected} with length at least {min_length}, got shape {array.shape}"
         )
     low, high = int(array.min()), int(array.max())
-    if low < 0 or (vocab_size is not None and high >= vocab_size):
+    if low < 0 or high >= (_LARGEST_INTEGER if vocab_size is None else vocab_size):
         outside = low if low < 0 else high
         raise ValueError(f"{name} must be {expected}, got a token {outside}")
     return array.astype(np.intp, copy=False)
@@ -156,6 +170,38 @@ def flag(name: str, value: object) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         refuse(name, value, "True or False")
     return bool(value)
+
+
+def room(name: str, value: object, n_numbers: float) -> None:
+    """Refuse an argument for which the call would have to keep `n_numbers` of 8 bytes in memory."""
+    if 8 * n_numbers > _MOST_BYTES:
+        refuse(
+            name,
+            value,
+            f"small enough to compute in {_MOST_BYTES >> 30} GB of memory "
+            f"(this would take {8 * n_numbers / 2**30:.3g} GB)",
+        )
+
+
+def power(base: int, exponent: int) -> float:
+    """Return a power as a ``float``, infinite if it is too large for one."""
+    try:
+        return float(base) ** exponent
+    except OverflowError:
+        return math.inf
+
+
+def _array(name: str, value: object, kinds: str, expected: str) -> np.ndarray:
+    """Return `value` as an array with a type of one of the `kinds`."""
+    if isinstance(value, np.ma.MaskedArray):
+        refuse(name, value, expected + ", without a mask")
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):  # ragged, or an object that only looks like an array
+        refuse(name, value, expected)
+    if array.dtype.kind not in kinds:
+        refuse(name, value, expected)
+    return array
 
 
 def _between(minimum: float | None, maximum: float | None, strict: bool = False) -> str:

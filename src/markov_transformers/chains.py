@@ -24,6 +24,7 @@ from ._lags import lag_set
 from .induction import BayesOptimal
 
 _MOST_ENTRIES = 1 << 27  # of one array: a gigabyte
+_MOST_DENSE = 4096  # windows of a chain whose eigenvalues or powers are asked for: some minutes
 _FEW_SEQUENCES = 48  # up to here a plain loop over time beats one NumPy call for each step
 _LARGEST_TABLE = 1 << 18
 _TINY = 1e-200  # below it a product of two may underflow, and elimination turns to logarithms
@@ -160,8 +161,10 @@ class NGramChain:
         """
         n_sequences = check.integer("n_sequences", n_sequences, minimum=1)
         length = check.integer("length", length, minimum=1)
-        rng = check.generator(rng)
         batch = self.batch_size or 1
+        size = 3 * batch * n_sequences * max(length, self.memory)
+        check.room("n_sequences and length", (n_sequences, length), size)
+        rng = check.generator(rng)
         windows = self._draw_windows(initial, n_sequences, rng)  # (batch * n_sequences, r)
         uniforms = rng.random((max(length - self.memory, 0), len(windows)))
         if len(windows) <= _FEW_SEQUENCES:
@@ -191,10 +194,13 @@ class NGramChain:
     def _initial_law(self, initial: str | np.ndarray) -> np.ndarray:
         """Return `initial` as probabilities of the windows, shape (d^r,) or (batch, d^r)."""
         d, r = self.vocab_size, self.memory
-        self._check_size("initial", d**r)
+        self._check_size("initial", check.power(d, r))
+        if r > check.MOST_AXES:
+            check.refuse("initial", initial, f"used with lags up to {check.MOST_AXES}, not {self.lags}")
         if isinstance(initial, str):
             check.choice("initial", initial, ("uniform",))
             return np.full(d**r, d**-r)
+        check.real_array("initial", initial)
         given = np.asarray(initial)
         if given.shape == (r,) and given.dtype.kind in "iu" and (d,) * r != (r,):
             window = check.token_array("initial", given, d, ndim=1)
@@ -238,7 +244,7 @@ class NGramChain:
         d, n, batch = self.vocab_size, len(self.lags), self.batch_size or 1
         thresholds = _thresholds(self.kernel.reshape(batch, d**n, d))  # (batch, d^n, d - 1)
         per_chain = len(windows) // batch
-        small = self.vocab_size**self.memory * (d**n * (d - 1) + 1) <= _LARGEST_TABLE
+        small = check.power(d, self.memory) * (d**n * (d - 1) + 1) <= _LARGEST_TABLE
         paths = []
         for b, rows in enumerate(thresholds):
             walk = self._table_walk(rows) if small and len(uniforms) > 1000 else self._search_walk(rows)
@@ -292,7 +298,7 @@ class NGramChain:
         Returns
         -------
         numpy.ndarray, shape (n_sequences, vocab_size)
-            :math:`\pi(\cdot \mid x_{L+1-r_1}, \dots, x_{L+1-r_n})`.
+            The row of the kernel that belongs to the tokens at the lags.
 
         Raises
         ------
@@ -320,20 +326,33 @@ class NGramChain:
     def _parents_of_windows(self) -> np.ndarray:
         """Number of the row of the kernel that belongs to each window, shape (d^r,)."""
         d, n = self.vocab_size, len(self.lags)
-        window = np.arange(d**self.memory)
+        window = np.arange(self._n_windows)
         return sum(window // d ** (lag - 1) % d * d ** (n - 1 - i) for i, lag in enumerate(self.lags))
 
     def _lifted_kernel(self) -> np.ndarray:
         """Probability of each next token after each window, shape (batch, d^r, d)."""
         d = self.vocab_size
-        self._check_size("kernel", (self.batch_size or 1) * d ** (self.memory + 1))
+        self._check_size("kernel", (self.batch_size or 1) * check.power(d, self.memory + 1))
         return self.kernel.reshape(self.batch_size or 1, -1, d)[:, self._parents_of_windows]
 
-    def _check_size(self, name: str, entries: int) -> None:
+    def _check_dense(self) -> int:
+        """Return the number of windows, if powers of their transition matrix are within reach."""
+        n_windows = self._n_windows
+        if n_windows > _MOST_DENSE:
+            raise ValueError(f"kernel must have at most {_MOST_DENSE} windows, got {self} and {n_windows}")
+        return n_windows
+
+    @property
+    def _n_windows(self) -> int:
+        """Number of windows, if arrays can have an entry for each."""
+        self._check_size("kernel", check.power(self.vocab_size, self.memory))
+        return self.vocab_size**self.memory
+
+    def _check_size(self, name: str, entries: float) -> None:
         if entries > _MOST_ENTRIES:
             raise ValueError(
                 f"{name} must be small enough for an array of {_MOST_ENTRIES} entries, got {self} and "
-                f"{entries} entries"
+                f"{entries:.6g} entries"
             )
 
     def transition_matrix(self) -> np.ndarray:
@@ -362,8 +381,7 @@ class NGramChain:
         array([[0.5, 0.5],
                [1. , 0. ]])
         """
-        n_windows = self.vocab_size**self.memory
-        self._check_size("kernel", (self.batch_size or 1) * n_windows**2)
+        self._check_size("kernel", (self.batch_size or 1) * self._n_windows**2)
         matrix = _lift(self._lifted_kernel())
         return matrix[0] if self.batch_size is None else matrix
 
@@ -413,7 +431,7 @@ class NGramChain:
         >>> chain.stationary_distribution(initial=[1]).round(4)
         array([0.6, 0. , 0.4])
         """
-        n_windows = self.vocab_size**self.memory
+        n_windows = self._n_windows
         self._check_size("kernel", n_windows**2)
         batch = self.batch_size or 1
         start = None if initial is None else np.broadcast_to(self._initial_law(initial), (batch, n_windows))
@@ -474,9 +492,9 @@ class NGramChain:
         array([[0.3333, 0.3333],
                [0.3333, 0.    ]])
         """
-        length = check.integer("length", length, minimum=1)
+        length = check.integer("length", length, 1, check.MOST_AXES)
         d, r, batch = self.vocab_size, self.memory, self.batch_size or 1
-        self._check_size("length", batch * d ** max(length, r))
+        self._check_size("length", batch * check.power(d, max(length, r)))
         law = self.stationary_distribution(initial).reshape(batch, -1)
         if length < r:
             law = law.reshape(batch, -1, d**length).sum(axis=1)
@@ -589,6 +607,7 @@ class NGramChain:
         one with two closed classes. An eigenvalue zero of a lifted chain may be defective and
         then comes out as about 1e-16 to the power of one over its multiplicity.
         """
+        self._check_dense()
         matrix = self.transition_matrix()
         if matrix.shape[-1] == 1:
             second = np.zeros(matrix.shape[:-2])
@@ -629,7 +648,7 @@ class NGramChain:
         4.0
         """
         tolerance = check.real("tolerance", tolerance, 0.0, 1.0, strict=True)
-        n_windows = self.vocab_size**self.memory
+        n_windows = self._check_dense()
         matrices = self.transition_matrix().reshape(-1, n_windows, n_windows)
         converges = np.array([len(s.closed) == 1 and s.periods == (1,) for s in self._structures])
         times = np.full(len(matrices), np.inf)
@@ -712,6 +731,7 @@ class DirichletPrior:
         n_kernels = check.integer("n_kernels", n_kernels, minimum=1)
         rng = check.generator(rng)
         shape = (n_kernels, *[self.vocab_size] * (len(self.lags) + 1))
+        check.room("n_kernels", n_kernels, 3 * n_kernels * check.power(self.vocab_size, len(self.lags) + 1))
         logs = np.log(rng.standard_gamma(self.concentration + 1, shape))
         logs -= rng.standard_exponential(shape) / self.concentration
         logs -= logs.max(axis=-1, keepdims=True)
@@ -755,6 +775,10 @@ class DirichletPrior:
         """
         n_sequences = check.integer("n_sequences", n_sequences, minimum=1)
         return_kernels = check.flag("return_kernels", return_kernels)
+        length = check.integer("length", length, minimum=1)
+        n_rows = check.power(self.vocab_size, len(self.lags) + 1)
+        size = 3 * n_sequences * max(length, self.lags[-1], n_rows)
+        check.room("n_sequences and length", (n_sequences, length), size)
         rng = check.generator(rng)
         chains = NGramChain(self.sample_kernels(n_sequences, rng=rng), self.lags)
         tokens = chains.sample(1, length, rng=rng, initial=initial)[:, 0]
@@ -853,7 +877,8 @@ def _lift(kernel: np.ndarray) -> np.ndarray:
 def _stationary(matrix: np.ndarray) -> np.ndarray:
     """Stationary laws of irreducible transition matrices (batch, n, n), shape (batch, n)."""
     law, smallest = _eliminate(matrix)
-    doubtful = (smallest < _TINY) | ~np.isfinite(law).all(axis=1)
+    # A sum that overflows leaves zeros, which are finite.
+    doubtful = (smallest < _TINY) | ~(np.abs(law.sum(axis=1) - 1) < 1e-6)
     if doubtful.any():
         law[doubtful] = _eliminate_in_logs(matrix[doubtful])
     return law

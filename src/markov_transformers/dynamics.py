@@ -33,6 +33,9 @@ _MOST_EXPLICIT = 1_000  # evaluations; the paper's stages take up to 200
 _MOST_EVALUATIONS = 200_000  # of any flow
 _MOST_SETS = 100_000  # of heads, and heads themselves
 
+# Only the ratios of c matter, so that it may be far larger or smaller than other parameters.
+_LARGEST = {False: check.LARGEST_WEIGHT, True: 1e250}
+_SMALLEST_C = 1e-250
 PAPER_DURATIONS = (2_000.0, 50_000.0, 5_000.0)
 
 
@@ -353,6 +356,7 @@ class Trainable:
         n_steps = check.integer("n_steps", n_steps, minimum=0)
         train = self._trained(train)
         learning_rate = check.real("learning_rate", learning_rate, 0.0, strict=True)
+        check.room("n_steps", n_steps, (n_steps + 1) * (2 + sum(start[name].size for name in train)))
         evaluate = self._evaluator({name: value for name, value in start.items() if name not in train})
         now = {name: start[name].copy() for name in train}
         path = {name: np.empty((n_steps + 1, *start[name].shape)) for name in train}
@@ -480,11 +484,11 @@ class Trainable:
             shown = sorted(parameters) if isinstance(parameters, dict) else parameters
             check.refuse("start", shown, "a dict with the parameters " + ", ".join(map(repr, self._shapes)))
         now = {
-            name: check.real_array(name, parameters[name], shape).copy()
+            name: check.real_array(name, parameters[name], shape, largest=_LARGEST[name == "c"]).copy()
             for name, shape in self._shapes.items()
         }
-        if not now["c"].any():
-            check.refuse("c", parameters["c"], "nonzero for at least one set")
+        if np.abs(now["c"]).max() < _SMALLEST_C:
+            check.refuse("c", parameters["c"], f"at least {_SMALLEST_C:g} in size for one set")
         return now
 
     def _trained(self, train: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -565,16 +569,21 @@ def softmax(values: np.ndarray) -> np.ndarray:
 def checked_sizes(heads: object, degree: object, n_extra: int = 0) -> tuple[int, int]:
     """Return the number of heads and the largest size of a set of these and `n_extra` more blocks."""
     heads = check.integer("heads", heads, 1, _MOST_SETS)
-    n_blocks = heads + n_extra
-    degree = check.integer("degree", degree, 0, n_blocks)
-    n_sets = 0
+    degree = check.integer("degree", degree, 0, heads + n_extra)
+    n_sets(heads + n_extra, degree)
+    return heads, degree
+
+
+def n_sets(n_blocks: int, degree: int) -> int:
+    """Return how many sets of at most `degree` blocks there are, refusing more than could be listed."""
+    total = 0
     for size in range(degree + 1):
-        n_sets += math.comb(n_blocks, size)
-        if n_sets > _MOST_SETS:
+        total += math.comb(n_blocks, size)
+        if total > _MOST_SETS:
             check.refuse(
                 "degree", degree, f"small enough that {n_blocks} blocks have at most {_MOST_SETS} sets"
             )
-    return heads, degree
+    return total
 
 
 def nonzero(name: str, value: object) -> float:

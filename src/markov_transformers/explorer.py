@@ -190,7 +190,7 @@ class Explorer:
         size: tuple[float, float] = (7.2, 4.2),
     ) -> None:
         if not callable(draw):
-            raise TypeError(f"draw must be a function, got {type(draw).__name__}")
+            raise TypeError(f"draw must be a function, got {draw!r}")
         usable = isinstance(controls, Mapping) and len(controls) > 0
         if not usable or not all(isinstance(c, (Slider, Choice)) for c in controls.values()):
             check.refuse("controls", controls, "a mapping from names to at least one Slider or Choice")
@@ -226,6 +226,7 @@ class Explorer:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
+        check.real("dpi", dpi, 50, 400)
         figure = Figure(figsize=self.size, dpi=dpi, layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         figure.artists_kept = {}
@@ -284,6 +285,8 @@ class Explorer:
         ipywidgets.VBox
             Its parts bear the classes mt-live-title, -image, -message and -controls, for style sheets.
         """
+        if schedule is not None and not callable(schedule):
+            raise TypeError(f"schedule must be a function, got {schedule!r}")
         return _LiveExplorer(self, check.real("dpi", dpi, 50, 400), schedule).box
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

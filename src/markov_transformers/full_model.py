@@ -20,6 +20,8 @@ from .losses import LogLoss, Loss
 from .readout import Distribution, Readout, distribution, labels_for
 from .windows import ScoreCounts, WindowCounts
 
+SHORTEST = 1e-300  # of a vector that has a direction; a shorter one counts as zero
+
 
 class FullModel(Trainable):
     r"""The full transformer of section B.2 on a data set: exact loss, gradients and training.
@@ -98,7 +100,11 @@ class FullModel(Trainable):
         self.loss = LogLoss(self.epsilon) if loss is None else loss
         self._selector = Selector(tuple(range(self.heads + 1)), self.degree)
         self.sets = self._selector.sets
+        d = counts.vocab_size
+        check.room("heads", self.heads, 6 * self.heads * d * (d + counts.window))
         compressed = counts.by_key(mask=self.mask, labels=labels_for(self.loss))
+        check.room("heads", self.heads, 4 * self.heads * compressed.n_kinds * d)
+        check.room("degree", self.degree, 2 * len(self.sets) * compressed.n_kinds)
         self._readout = Readout(compressed, self.loss)
         self._copies = _Copies(compressed, counts.vocab_size)
         square = (self.heads, counts.vocab_size, counts.vocab_size)
@@ -351,7 +357,7 @@ def _unit(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return vectors of length one and one over the old lengths; zero stays zero."""
     largest = np.abs(vectors).max(axis=-1, keepdims=True)
     length = largest * np.linalg.norm(vectors / np.where(largest > 0, largest, 1), axis=-1, keepdims=True)
-    scale = np.divide(1, length, out=np.zeros_like(length), where=length > 0)
+    scale = np.divide(1, length, out=np.zeros_like(length), where=length > SHORTEST)
     return vectors * scale, scale
 
 

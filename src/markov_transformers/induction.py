@@ -21,6 +21,9 @@ import numpy as np
 from . import _validation as check
 from ._lags import lag_set, lag_subsets
 
+_MOST_BITS = 14_000  # of a number that Python still prints
+_LARGE = 1e200  # a report is the same for every epsilon above it
+
 
 class GeneralizedInductionHead:
     r"""Average the tokens that followed earlier matches of the present tokens at a set of lags.
@@ -89,7 +92,7 @@ class GeneralizedInductionHead:
 
         Notes
         -----
-        Cost O(n_sequences length |S|).
+        Cost ``O(n_sequences * length * |S|)``.
         """
         tokens, d = _contexts(tokens, vocab_size, self.window + 1)
         counts = _counts_after_matches(tokens, self.subset, self.window, d)
@@ -143,8 +146,9 @@ class FullHistoryMatch(GeneralizedInductionHead):
     """
 
     def __init__(self, window: int) -> None:
-        window = check.integer("window", window, minimum=1)
-        super().__init__(tuple(range(1, window + 1)), window)
+        self.window = check.integer("window", window, minimum=1)
+        check.room("window", window, 5 * self.window)
+        self.subset = tuple(range(1, self.window + 1))
 
     def __repr__(self) -> str:
         return f"FullHistoryMatch(window={self.window})"
@@ -216,7 +220,7 @@ def best_report(law: np.ndarray, epsilon: float) -> np.ndarray:
     array([0.6579, 0.3421, 0.    ])
     """
     law = check.probability_array("law", law)
-    epsilon = check.real("epsilon", epsilon, 0.0)
+    epsilon = min(check.real("epsilon", epsilon, 0.0), _LARGE)
     falling = -np.sort(-law, axis=-1)
     # With the k likeliest tokens kept, lambda is (1 + k epsilon) / their sum s, and a report times s
     # is m + epsilon (k m - s), which does not cancel for large epsilon. The last k whose smallest
@@ -248,7 +252,7 @@ class BayesOptimal:
     lags : tuple of int
         The lags of the parents.
     concentration : float
-        Concentration alpha of the prior, above 0.
+        Concentration alpha of the prior, above 0 and at most 1e300.
 
     Raises
     ------
@@ -267,7 +271,7 @@ class BayesOptimal:
 
     def __init__(self, lags: tuple[int, ...], concentration: float) -> None:
         self.lags = lag_set("lags", lags)
-        self.concentration = check.real("concentration", concentration, 0.0, strict=True)
+        self.concentration = check.real("concentration", concentration, 0.0, 1e300, strict=True)
 
     def __repr__(self) -> str:
         return f"BayesOptimal(lags={self.lags}, concentration={self.concentration:g})"
@@ -337,6 +341,8 @@ def match_features(tokens: np.ndarray, subset: tuple[int, ...], vocab_size: int 
     first = subset[-1] if subset else 0
     tokens, d = _contexts(tokens, vocab_size, max(first, 1))
     length = tokens.shape[1]
+    n_patterns = check.power(d, len(subset))
+    check.room("subset", subset, n_patterns * (len(tokens) * (length + 1 - first) + n_patterns))
     number = np.zeros((len(tokens), length + 1 - first), dtype=np.intp)
     for lag in subset:
         number = number * d + tokens[:, first - lag : length + 1 - lag]
@@ -377,9 +383,10 @@ def match_kernel(tokens: np.ndarray, subset: tuple[int, ...]) -> np.ndarray:
     """
     subset = lag_set("subset", subset, empty=True)
     first = subset[-1] if subset else 0
-    tokens, _ = _contexts(tokens, None, max(first, 1))
+    tokens = check.token_array("tokens", tokens, min_length=max(first, 1))
     length = tokens.shape[1]
     size = length + 1 - first
+    check.room("tokens", tokens.shape, 1.25 * len(tokens) * size**2)
     match = np.ones((len(tokens), size, size), dtype=bool)
     for lag in subset:
         seen = tokens[:, first - lag : length + 1 - lag]
@@ -430,6 +437,8 @@ def monomial_features(heads: np.ndarray, weights: np.ndarray, max_degree: int) -
         raise ValueError(f"heads must be an array of shape (..., H, d), got shape {heads.shape}")
     n_heads = heads.shape[-2]
     max_degree = check.integer("max_degree", max_degree, 0, n_heads)
+    n_features = n_monomial_features(n_heads, heads.shape[-1], max_degree)
+    check.room("heads", heads.shape, 2 * math.prod(heads.shape[:-2]) * n_features)
     subsets = lag_subsets(n_heads, max_degree)
     weights = check.real_array("weights", weights, (len(subsets),))
     parts = []
@@ -473,6 +482,9 @@ def n_monomial_features(n_heads: int, vocab_size: int, max_degree: int) -> int:
     n_heads = check.integer("n_heads", n_heads, minimum=1)
     vocab_size = check.integer("vocab_size", vocab_size, minimum=1)
     max_degree = check.integer("max_degree", max_degree, 0, n_heads)
+    bits = min(max_degree * math.log2(n_heads * vocab_size), n_heads * math.log2(1 + vocab_size))
+    if bits > _MOST_BITS:
+        check.refuse("max_degree", max_degree, f"small enough for a number of at most {_MOST_BITS} bits")
     return sum(math.comb(n_heads, k) * vocab_size**k for k in range(max_degree + 1))
 
 
@@ -480,7 +492,10 @@ def _contexts(tokens: object, vocab_size: int | None, min_length: int) -> tuple[
     if vocab_size is not None:
         vocab_size = check.integer("vocab_size", vocab_size, minimum=1)
     tokens = check.token_array("tokens", tokens, vocab_size, min_length=min_length)
-    return tokens, int(tokens.max()) + 1 if vocab_size is None else vocab_size
+    d = int(tokens.max()) + 1 if vocab_size is None else vocab_size
+    name, value = ("tokens", d - 1) if vocab_size is None else ("vocab_size", vocab_size)
+    check.room(name, value, 2 * len(tokens) * d)
+    return tokens, d
 
 
 def _counts_after_matches(tokens: np.ndarray, subset: tuple[int, ...], window: int, d: int) -> np.ndarray:

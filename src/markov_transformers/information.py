@@ -12,8 +12,11 @@ more, and so prices patterns that are too rare to be met again:
 .. math:: \tilde I_{\chi^2}(S) = \sum_E \mu(E)^2\, D_{\chi^2}(\mu(\cdot \mid E) \,\|\, \mu).
 
 All are evaluated without subtracting large numbers:
-:math:`I_{\chi^2} = \sum_{E,e} (\mu(e \mid E) - \mu(e)) (\mu(E \mid e) - \mu(E))`, whose two factors
-share their sign, and the modified one the same with another factor :math:`\mu(E)`.
+
+.. math:: I_{\chi^2} = \sum_{E,e} (\mu(e \mid E) - \mu(e)) (\mu(E \mid e) - \mu(E)),
+
+whose two factors share their sign, and the modified one the same with another factor
+:math:`\mu(E)`.
 
 Everywhere, `windows` is a stationary law of M + 1 consecutive tokens as returned by
 ``NGramChain.stationary_windows(M + 1)``, of shape ``(d,) * (M + 1)``, oldest token first. A batch
@@ -34,6 +37,8 @@ from ._lags import lag_set, lag_subsets
 
 _CHUNK = 1 << 20  # entries of the windows worked on at a time, so that they stay in the cache
 _MOST_ENTRIES = 1 << 27
+_MOST_SUBSETS = 100_000  # about a quarter of a minute
+_MOST_WORK = 1 << 33  # numbers added up for one call of `information_of_subsets`: some minutes
 
 
 def chi2_divergence(p: np.ndarray, q: np.ndarray) -> float | np.ndarray:
@@ -258,6 +263,7 @@ def information_of_subsets(
     """
     laws, batched = _laws(windows)
     max_size = check.integer("max_size", max_size, 0, laws.ndim - 2)
+    _check_work(laws, max_size)
     measure = check.choice("measure", measure, tuple(_MEASURES))
     average = check.flag("average", average)
     values = _all_subsets(laws, max_size, _MEASURES[measure])  # (batch, n_subsets)
@@ -285,6 +291,14 @@ class InformationSet:
         Other sets that reach the same value to rounding; empty if the maximum is unique.
     values : dict of tuple to float
         The information of every set that took part.
+
+    Examples
+    --------
+    >>> from markov_transformers import NGramChain
+    >>> copier = NGramChain([[0.9, 0.1], [0.1, 0.9]], lags=(1,))
+    >>> found = information_set(copier.stationary_windows(3), max_size=2)
+    >>> found.subset, found.runner_up, round(found.gap, 4)
+    ((1,), (1, 2), 0.0576)
     """
 
     subset: tuple[int, ...]
@@ -383,7 +397,7 @@ def empirical_windows(
     array([[0.  , 0.5 ],
            [0.25, 0.25]])
     """
-    length = check.integer("length", length, minimum=1)
+    length = check.integer("length", length, 1, check.MOST_AXES)
     if vocab_size is not None:
         vocab_size = check.integer("vocab_size", vocab_size, minimum=1)
     tokens = check.token_array("tokens", tokens, vocab_size, min_length=length)
@@ -391,7 +405,9 @@ def empirical_windows(
     d = int(tokens.max()) + 1 if vocab_size is None else vocab_size
     n = len(tokens) if per_sequence else 1
     if n * d**length > _MOST_ENTRIES:
-        check.refuse("length", length, f"short enough for an array of {n} times {d}**length entries")
+        check.refuse(
+            "length and vocab_size", (length, d), f"small enough for an array of {_MOST_ENTRIES} entries"
+        )
     n_windows = tokens.shape[1] - length + 1
     number = np.zeros((len(tokens), n_windows), dtype=np.intp)
     for i in range(length):
@@ -483,6 +499,20 @@ def _one_subset(windows: object, subset: object, average: object, measure: Calla
     d = laws.shape[-1]
     values = measure(laws.sum(axis=others).reshape(len(laws), -1, d))
     return values if batched and not average else float(values.mean())
+
+
+def _check_work(laws: np.ndarray, max_size: int) -> None:
+    """Refuse sizes whose sums over lags, as counted in `information_of_subsets`, would take hours."""
+    window, d = laws.ndim - 2, laws.shape[-1]
+    if sum(math.comb(window, k) for k in range(max_size + 1)) > _MOST_SUBSETS:
+        check.refuse("max_size", max_size, f"small enough for {_MOST_SUBSETS} sets of {window} lags")
+    work = sum(
+        math.comb(j, k) * d ** (window + 1 - j + k)
+        for j in range(window)
+        for k in range(min(j, max_size) + 1)
+    )
+    if len(laws) * work > _MOST_WORK:
+        check.refuse("max_size", max_size, f"smaller for {window} lags and {d} tokens")
 
 
 def _all_subsets(laws: np.ndarray, max_size: int, measure: Callable) -> np.ndarray:

@@ -24,7 +24,7 @@ import numpy as np
 from . import _validation as check
 from ._selector import shares
 from .dynamics import Parameters, Pulls
-from .full_model import FullModel, _Copies
+from .full_model import SHORTEST, FullModel, _Copies
 from .losses import Loss
 from .readout import Distribution, distribution, labels_for
 from .windows import ScoreCounts, WindowCounts
@@ -199,5 +199,5 @@ class _NormalizedCopies(_Copies):
         largest = np.where(largest > 0, largest, 1)
         parts = np.append(vectors, np.full_like(largest, math.sqrt(self._floor)), axis=-1) / largest
         length = largest * np.linalg.norm(parts, axis=-1, keepdims=True)
-        scale = np.divide(1, length, out=np.zeros_like(length), where=length > 0)
+        scale = np.divide(1, length, out=np.zeros_like(length), where=length > SHORTEST)
         return vectors * scale, scale

@@ -27,6 +27,13 @@ class Loss(Protocol):
         ...
 
 
+def _numbers(score: object) -> np.ndarray:
+    # Called at every step of training. Scores that are not finite have a loss that is not, either.
+    if type(score) is np.ndarray and score.dtype == np.float64:
+        return score
+    return check.real_array("score", score, finite=False)
+
+
 @dataclass(frozen=True)
 class LogLoss:
     r"""The log-loss :math:`-\log(z + \epsilon)`, the loss of Theorem 3.1.
@@ -64,13 +71,13 @@ class LogLoss:
 
     def value(self, score: np.ndarray) -> np.ndarray:
         """Return :math:`-\\log(z + \\epsilon)`, infinite outside the domain."""
-        shifted = np.asarray(score, dtype=float) + self.epsilon
+        shifted = _numbers(score) + self.epsilon
         outside = np.where(np.isnan(shifted), np.nan, np.inf)
         return np.where(shifted > 0, -np.log(np.where(shifted > 0, shifted, 1.0)), outside)
 
     def derivative(self, score: np.ndarray) -> np.ndarray:
         """Return :math:`-1 / (z + \\epsilon)`, NaN outside the domain."""
-        shifted = np.asarray(score, dtype=float) + self.epsilon
+        shifted = _numbers(score) + self.epsilon
         return -1 / np.where(shifted > 0, shifted, np.nan)
 
 
@@ -86,11 +93,11 @@ class SquareLoss:
 
     def value(self, score: np.ndarray) -> np.ndarray:
         """Return half the squared distance of the score from one."""
-        return (np.asarray(score, dtype=float) - 1) ** 2 / 2
+        return (_numbers(score) - 1) ** 2 / 2
 
     def derivative(self, score: np.ndarray) -> np.ndarray:
         """Return :math:`z - 1`."""
-        return np.asarray(score, dtype=float) - 1
+        return _numbers(score) - 1
 
 
 @dataclass(frozen=True)
@@ -105,11 +112,11 @@ class LogisticLoss:
 
     def value(self, score: np.ndarray) -> np.ndarray:
         """Return :math:`\\log(1 + e^{-z})` without overflow."""
-        return np.logaddexp(0, -np.asarray(score, dtype=float))
+        return np.logaddexp(0, -_numbers(score))
 
     def derivative(self, score: np.ndarray) -> np.ndarray:
         """Return :math:`-1 / (1 + e^{z})`."""
-        return -np.exp(-np.logaddexp(0, np.asarray(score, dtype=float)))
+        return -np.exp(-np.logaddexp(0, _numbers(score)))
 
 
 @dataclass(frozen=True)
@@ -124,11 +131,11 @@ class HingeLoss:
 
     def value(self, score: np.ndarray) -> np.ndarray:
         """Return :math:`\\max(0, 1 - z)`."""
-        return np.maximum(0, 1 - np.asarray(score, dtype=float))
+        return np.maximum(0, 1 - _numbers(score))
 
     def derivative(self, score: np.ndarray) -> np.ndarray:
         """Return -1 below a score of one and 0 from there on."""
-        return np.where(np.asarray(score, dtype=float) < 1, -1.0, 0.0)
+        return np.where(_numbers(score) < 1, -1.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -143,8 +150,8 @@ class ExponentialLoss:
 
     def value(self, score: np.ndarray) -> np.ndarray:
         """Return :math:`e^{-z}`."""
-        return np.exp(-np.asarray(score, dtype=float))
+        return np.exp(-_numbers(score))
 
     def derivative(self, score: np.ndarray) -> np.ndarray:
         """Return :math:`-e^{-z}`."""
-        return -np.exp(-np.asarray(score, dtype=float))
+        return -np.exp(-_numbers(score))

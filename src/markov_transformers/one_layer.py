@@ -65,6 +65,7 @@ def sine_positions(length: int, dim: int) -> np.ndarray:
     dim = check.integer("dim", dim)
     if dim < length:
         check.refuse("dim", dim, f"at least the length {length}, so that the positions are orthogonal")
+    check.room("dim", dim, 4 * dim * length)
     steps = np.outer(np.arange(1, dim + 1), np.arange(1, length + 1))
     return np.sin(np.pi * (steps % (2 * dim + 2)) / (dim + 1))
 
@@ -81,6 +82,12 @@ class OneLayerParameters:
         What a column's token adds to its attention score.
     position : numpy.ndarray, shape (length,)
         What a column's place adds to its attention score.
+
+    Examples
+    --------
+    >>> start = OneLayerModel(vocab_size=3, length=4).zero()
+    >>> start.value.shape, start.content.shape, start.position.shape
+    ((3, 3), (3,), (4,))
     """
 
     value: np.ndarray
@@ -112,6 +119,14 @@ class OneLayerRun:
     diverged : bool
         Whether training stopped early because the loss or a gradient was no longer finite; the
         records up to there are kept.
+
+    Examples
+    --------
+    >>> from markov_transformers import CircleWalk
+    >>> walks = CircleWalk(n_nodes=3, p=0.9).sample(50, 4, rng=0)
+    >>> run = OneLayerModel(3, 4).train(walks, learning_rate=1.0, steps=2)
+    >>> run.iterations, run.attention.shape, run.diverged
+    (array([0, 1, 2]), (3, 4), False)
     """
 
     iterations: np.ndarray
@@ -180,6 +195,8 @@ class OneLayerModel:
                 self.position_dim,
                 f"at least the length {self.length}, so that the positions are orthogonal",
             )
+        check.room("vocab_size", vocab_size, 3 * self.vocab_size**2)
+        check.room("length", length, 3 * self.length)
         self.unit_length = check.flag("unit_length", unit_length)
         square = (self.position_dim + 1) / 2  # of every position's length
         self._position_square = square
@@ -265,8 +282,8 @@ class OneLayerModel:
         array([0., 0., 0.])
         """
         K, M = self.vocab_size, self.position_dim
-        V = check.real_array("value", value, (K, K))
-        W = check.real_array("query_key", query_key, (K + M, K + M))
+        V = check.real_array("value", value, (K, K), largest=check.LARGEST_WEIGHT)
+        W = check.real_array("query_key", query_key, (K + M, K + M), largest=check.LARGEST_WEIGHT)
         P = sine_positions(self.length, M)  # (M, N)
         query = np.concatenate([np.zeros(K), P[:, -1]]) / self._query_norm
         u = W @ query  # (K + M,)
@@ -305,8 +322,9 @@ class OneLayerModel:
         """
         parameters = self._checked(parameters)
         K, M = self.vocab_size, self.position_dim
+        check.room("position_dim", M, 3 * (K + M) ** 2)
         W = np.zeros((K + M, K + M)) if start is None else start
-        W = check.real_array("start", W, (K + M, K + M))
+        W = check.real_array("start", W, (K + M, K + M), largest=check.LARGEST_WEIGHT)
         P = sine_positions(self.length, M)
         query = np.concatenate([np.zeros(K), P[:, -1]]) / self._query_norm
         before = self.from_matrices(parameters.value, W)
@@ -530,6 +548,8 @@ class OneLayerModel:
         if truth is not None:
             truth = check.probability_array("truth", truth, (len(exam.targets), self.vocab_size))
         now = self.zero() if start is None else self._checked(start, "start")
+        n_numbers = self.vocab_size * (self.vocab_size + 1) + 2 * self.length
+        check.room("steps", steps, 2 * n_numbers * (steps // record_every + 1))
         rates, record, diverged = self.rates, _Record(exam, truth), False
         for step in progress(range(steps + 1), "training"):
             with np.errstate(over="ignore", invalid="ignore"):
@@ -560,9 +580,9 @@ class OneLayerModel:
             raise TypeError(f"{name} must be OneLayerParameters, got {parameters!r}")
         K, N = self.vocab_size, self.length
         return OneLayerParameters(
-            check.real_array(f"{name}.value", parameters.value, (K, K)),
-            check.real_array(f"{name}.content", parameters.content, (K,)),
-            check.real_array(f"{name}.position", parameters.position, (N,)),
+            check.real_array(f"{name}.value", parameters.value, (K, K), largest=check.LARGEST_WEIGHT),
+            check.real_array(f"{name}.content", parameters.content, (K,), largest=check.LARGEST_WEIGHT),
+            check.real_array(f"{name}.position", parameters.position, (N,), largest=check.LARGEST_WEIGHT),
         )
 
     def _checked_inputs(self, inputs: np.ndarray) -> np.ndarray:
@@ -580,6 +600,7 @@ class OneLayerModel:
         tokens = check.token_array(name, tokens, self.vocab_size)
         if tokens.shape[1] != self.length:
             raise ValueError(f"{name} must be sequences of length {self.length}, got shape {tokens.shape}")
+        check.room(name, tokens.shape, 8 * len(tokens) * self.vocab_size)
         if weights is not None:
             weights = check.real_array(weights_name, weights, (len(tokens),))
             with np.errstate(over="ignore"):

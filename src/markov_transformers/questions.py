@@ -43,6 +43,12 @@ class BagOfWordsTest:
     linear : bool
         Whether the best answer to every bag has the highest score under one matrix of scores per
         answer and word: the form that the one-layer model has while attention ignores places.
+
+    Examples
+    --------
+    >>> told = preference_task().bag_of_words()
+    >>> told.accuracy, told.best_accuracy, told.sufficient
+    (0.5, 1.0, False)
     """
 
     accuracy: float
@@ -103,19 +109,24 @@ def bag_of_words_test(tokens: np.ndarray, probabilities: np.ndarray | None = Non
     if probabilities is None:
         probabilities = np.full(len(tokens), 1 / len(tokens))
     probabilities = check.probability_array("probabilities", probabilities, (len(tokens),))
+    # Only which words are equal matters, not their numbers.
+    words, inputs = np.unique(tokens[:, :-1], return_inverse=True)
+    inputs = inputs.reshape(len(tokens), -1)
     answers, answer = np.unique(tokens[:, -1], return_inverse=True)
-    sequence = _groups(tokens[:, :-1])
-    bag = _groups(np.sort(tokens[:, :-1], axis=1))
+    sequence = _groups(inputs)
+    bag = _groups(np.sort(inputs, axis=1))
     by_sequence = _joint(sequence, answer, probabilities, len(answers))
     by_bag = _joint(bag, answer, probabilities, len(answers))
     best = np.bincount(bag[_first(sequence)], by_sequence.max(axis=1), minlength=len(by_bag))
     lost = np.flatnonzero(best - by_bag.max(axis=1) > _EQUAL)
     collisions = tuple(tuple(np.flatnonzero(bag == b).tolist()) for b in lost)
     used = by_bag.sum(axis=1) > 0
-    counts = np.array([np.bincount(row, minlength=tokens.max() + 1) for row in tokens[_first(bag), :-1]])
+    n_rows = np.count_nonzero(used) * (len(answers) - 1)
+    check.room("tokens", tokens.shape, 3 * n_rows * len(answers) * len(words))
+    counts = np.array([np.bincount(row, minlength=len(words)) for row in inputs[_first(bag)]])
     return BagOfWordsTest(
-        float(by_bag.max(axis=1).sum()),
-        float(by_sequence.max(axis=1).sum()),
+        min(float(by_bag.max(axis=1).sum()), 1.0),
+        min(float(by_sequence.max(axis=1).sum()), 1.0),
         collisions,
         _linear(counts[used], by_bag[used].argmax(axis=1), len(answers)),
     )
@@ -298,6 +309,7 @@ class TemplateTask:
         array([1, 0, 0, 0, 1])
         """
         n_sequences = check.integer("n_sequences", n_sequences, minimum=1)
+        check.room("n_sequences", n_sequences, n_sequences * (self.length + 2))
         rng = check.generator(rng)
         return self._tokens[rng.choice(len(self._tokens), size=n_sequences, p=self._probabilities)]
 

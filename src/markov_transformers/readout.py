@@ -40,7 +40,34 @@ class SoftmaxCrossEntropy:
     """
 
     def __call__(self, probabilities: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the loss of each distribution and its gradient in the probabilities."""
+        """Return the loss of each distribution and its gradient in the probabilities.
+
+        Parameters
+        ----------
+        probabilities : array, shape (n, d)
+            One distribution a row. Their sums are not checked, so that differences can be taken.
+        targets : array of int, shape (n,)
+
+        Returns
+        -------
+        values : numpy.ndarray, shape (n,)
+        gradient : numpy.ndarray, shape (n, d)
+
+        Raises
+        ------
+        ValueError
+            If a shape does not fit, an entry is not finite or a target is out of range.
+        """
+        probabilities = check.real_array("probabilities", probabilities, (None, None))
+        if probabilities.shape[1] == 0:
+            check.refuse("probabilities", probabilities, "laws of at least one token")
+        targets = check.token_array("targets", targets, probabilities.shape[1], ndim=1)
+        if len(targets) != len(probabilities):
+            check.refuse("targets", targets, f"one for each of the {len(probabilities)} distributions")
+        return self._unchecked(probabilities, targets)
+
+    @staticmethod
+    def _unchecked(probabilities: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows = np.arange(len(targets))
         exponentials = np.exp(probabilities)  # (n, d)
         total = exponentials.sum(axis=1)
@@ -81,7 +108,7 @@ class Readout:
 
     def __init__(self, counts: ScoreCounts, loss: Loss | Distribution) -> None:
         self._counts = counts
-        self._loss = loss
+        self._loss = loss._unchecked if isinstance(loss, SoftmaxCrossEntropy) else loss
         self._targeted = labels_for(loss) == "target"
         self._forward = counts.matrix
         self._backward = counts.matrix.T.tocsr()  # long rows: few branches to mispredict

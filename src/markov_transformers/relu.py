@@ -38,6 +38,12 @@ class ReluParameters:
         What a column's token adds to its attention score.
     position : numpy.ndarray, shape (length,)
         What a column's place adds to its attention score.
+
+    Examples
+    --------
+    >>> start = ReluModel(vocab_size=3, length=4, width=5).random(0.1, rng=0)
+    >>> start.output.shape, start.value.shape, start.content.shape, start.position.shape
+    ((3, 5), (5, 3), (3,), (4,))
     """
 
     output: np.ndarray
@@ -61,6 +67,13 @@ class ReluRun:
         At the end.
     diverged : bool
         Whether training stopped early because the loss or a gradient was no longer finite.
+
+    Examples
+    --------
+    >>> model = ReluModel(3, 4, width=5)
+    >>> run = model.train([[0, 1, 2, 0]], learning_rate=0.1, steps=2, start=model.random(0.1, rng=0))
+    >>> run.loss.shape, run.attention.shape, run.diverged
+    ((3,), (3, 4), False)
     """
 
     iterations: np.ndarray
@@ -117,6 +130,7 @@ class ReluModel:
     ) -> None:
         self._linear = OneLayerModel(vocab_size, length, position_dim, unit_length=unit_length)
         self.width = check.integer("width", width, minimum=1)
+        check.room("width", width, 6 * self.width * self._linear.vocab_size)
 
     def __repr__(self) -> str:
         return repr(self._linear).replace("OneLayerModel(", f"ReluModel(width={self.width}, ")
@@ -235,6 +249,7 @@ class ReluModel:
         steps = check.integer("steps", steps, minimum=0)
         now, loss = self._checked("start", start), _checked_loss(loss)
         data = self._linear._checked_data("tokens", tokens, weights)
+        check.room("steps", steps, (self._linear.length + 20) * (steps + 1))
         rates, diverged, rows = self._linear.rates, False, []
         for step in progress(range(steps + 1), "training"):
             with np.errstate(over="ignore", invalid="ignore"):
@@ -290,8 +305,8 @@ class ReluModel:
             raise TypeError(f"{name} must be ReluParameters, got {parameters!r}")
         K, N, m = self._linear.vocab_size, self._linear.length, self.width
         return ReluParameters(
-            check.real_array(f"{name}.output", parameters.output, (K, m)),
-            check.real_array(f"{name}.value", parameters.value, (m, K)),
-            check.real_array(f"{name}.content", parameters.content, (K,)),
-            check.real_array(f"{name}.position", parameters.position, (N,)),
+            check.real_array(f"{name}.output", parameters.output, (K, m), largest=check.LARGEST_WEIGHT),
+            check.real_array(f"{name}.value", parameters.value, (m, K), largest=check.LARGEST_WEIGHT),
+            check.real_array(f"{name}.content", parameters.content, (K,), largest=check.LARGEST_WEIGHT),
+            check.real_array(f"{name}.position", parameters.position, (N,), largest=check.LARGEST_WEIGHT),
         )

@@ -25,7 +25,7 @@ def reweighted_law(windows: np.ndarray, subset: tuple[int, ...], a: float) -> np
 
     Parameters
     ----------
-    windows : array, shape (vocab_size,) * length or (n_chains, *(vocab_size,) * length)
+    windows : array, shape (vocab_size,) * length or (n_chains,) + (vocab_size,) * length
         Stationary law of windows, oldest token first, the predicted one last.
     subset : tuple of int
         The lags S.
@@ -76,7 +76,7 @@ def classifier_speed(
 
     Parameters
     ----------
-    windows : array, shape (vocab_size,) * length or (n_chains, *(vocab_size,) * length)
+    windows : array, shape (vocab_size,) * length or (n_chains,) + (vocab_size,) * length
         Stationary law of windows, oldest token first, the predicted one last.
     subset : tuple of int
         The lags S.
@@ -106,7 +106,7 @@ def classifier_speed(
     0.5
     """
     joint, batched = _joint(windows, subset)
-    a = check.real("a", a, 0.0)
+    a, average = check.real("a", a, 0.0), check.flag("average", average)
     m, mu, theta = _laws(joint)
     excess = m * _expm1(a)
     # The sum over x in a form without cancellation: the differences theta - mu add up to zero.
@@ -115,7 +115,7 @@ def classifier_speed(
     r = 1 / (1 + excess[..., 0])
     boosted = 1 / (np.exp(-a) + m[..., 0] * -np.expm1(-a))  # e^a r
     speed = (m[..., 0] ** 2 * boosted * r * J).sum(axis=-1)
-    return speed if batched and not check.flag("average", average) else float(speed.mean())
+    return speed if batched and not average else float(speed.mean())
 
 
 def induction_head_bound(a: float, error: float, n_matches: np.ndarray, n_positions: int) -> np.ndarray:

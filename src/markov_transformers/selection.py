@@ -26,7 +26,7 @@ from . import _validation as check
 from ._progress import progress
 from ._selector import Selector
 from .chains import DirichletPrior, NGramChain
-from .dynamics import softmax
+from .dynamics import n_sets, softmax
 from .information import _laws as window_laws
 from .staged import StagedModel
 from .windows import WindowCounts
@@ -81,8 +81,11 @@ def blurred_information(
     laws, _ = window_laws(windows)
     if laws.shape[-1] ** (laws.ndim - 2) > _LARGEST:
         check.refuse("windows", laws.shape, f"a law with at most {_LARGEST} windows of M tokens")
-    w = check.real_array("w", w, (None, laws.ndim - 2))
+    w = check.real_array("w", w, (None, laws.ndim - 2), largest=check.LARGEST_WEIGHT)
+    if len(w) == 0:
+        check.refuse("w", w, "the position weights of at least one head")
     degree = check.integer("degree", degree, 0, len(w))
+    _check_room("degree", degree, laws.shape[-1], laws.ndim - 2, len(w), degree)
     epsilon = check.real("epsilon", epsilon, 0.0)
     return _blur(_sharp_table(laws, epsilon), _matches(laws.shape[-1], laws.ndim - 2), w, degree)
 
@@ -102,6 +105,12 @@ class SelectionMap:
         Position of the winner in `sets`.
     shares : numpy.ndarray, shape (n, m)
         Share p_S of the winner at the end of training; one in a prediction.
+
+    Examples
+    --------
+    >>> found = predict_selection([0.01, 0.1], [5.0], n_chains=200, rng=0)
+    >>> [found.sets[row[0]] for row in found.winners], found.shares.shape
+    ([(1, 2), (1, 2)], (2, 1))
     """
 
     concentrations: np.ndarray
@@ -161,6 +170,9 @@ def predict_selection(
     window, degree = _sizes(window, degree)
     epsilon = check.real("epsilon", epsilon, 0.0)
     n_chains = check.integer("n_chains", n_chains, minimum=1)
+    d = check.integer("vocab_size", vocab_size, minimum=2)
+    _check_room("window and vocab_size", (window, d), d, window, window, degree)
+    check.room("n_chains", n_chains, 4 * n_chains * d ** (window + 1))
     seed = check.generator(rng).integers(1 << 31)
     sets = Selector(tuple(range(1, window + 1)), degree).sets
     winners = np.empty((concentrations.size, gaps.size), dtype=np.intp)
@@ -232,6 +244,10 @@ def train_selection(
     epsilon, a = check.real("epsilon", epsilon, 0.0), check.real("a", a)
     n_chains = check.integer("n_chains", n_chains, minimum=1)
     length = check.integer("length", length, minimum=window + 1)
+    check.room("n_chains and length", (n_chains, length), 4 * n_chains * length)
+    prior = DirichletPrior(vocab_size, lags, 1.0)
+    n_numbers = check.power(prior.vocab_size, len(prior.lags) + 1)
+    check.room("vocab_size and n_chains", (vocab_size, n_chains), 4 * n_chains * n_numbers)
     duration = check.real("duration", duration, 0.0)
     rng = check.generator(rng)
     winners = np.empty((concentrations.size, gaps.size), dtype=np.intp)
@@ -249,7 +265,7 @@ def train_selection(
 
 def _grid(concentrations: object, gaps: object) -> tuple[np.ndarray, np.ndarray]:
     concentrations = check.real_array("concentrations", concentrations, (None,))
-    gaps = check.real_array("gaps", gaps, (None,))
+    gaps = check.real_array("gaps", gaps, (None,), largest=check.LARGEST_WEIGHT)
     if concentrations.size == 0 or concentrations.min() <= 0:
         check.refuse("concentrations", concentrations, "at least one number above 0")
     if gaps.size == 0 or gaps.min() < 0:
@@ -260,6 +276,13 @@ def _grid(concentrations: object, gaps: object) -> tuple[np.ndarray, np.ndarray]
 def _sizes(window: object, degree: object) -> tuple[int, int]:
     window = check.integer("window", window, minimum=1)
     return window, check.integer("degree", degree, 0, window)
+
+
+def _check_room(name: str, value: object, d: int, window: int, heads: int, degree: int) -> None:
+    """Refuse an argument that makes the tables of all pairs of windows too large."""
+    n_pairs = check.power(d, 2 * window)
+    check.room(name, value, n_pairs * (window**2 + heads))
+    check.room(name, value, n_pairs * n_sets(heads, degree))
 
 
 def _sharp_table(laws: np.ndarray, epsilon: float) -> np.ndarray:

@@ -103,6 +103,8 @@ class StagedModel(Trainable):
         self._selector = Selector(tuple(range(1, self.heads + 1)), self.degree)
         self.sets = self._selector.sets
         compressed = counts.by_match(mask=self.mask, labels=labels_for(self.loss))
+        check.room("heads", self.heads, 2 * self.heads * (compressed.n_kinds + counts.window**2))
+        check.room("degree", self.degree, 2 * len(self.sets) * compressed.n_kinds)
         self._readout = Readout(compressed, self.loss)
         self._copies = _Copies(compressed, counts.window)
         self._shapes = {"c": (len(self.sets),), "w": (self.heads, counts.window), "a": ()}

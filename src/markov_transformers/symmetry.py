@@ -25,8 +25,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import _validation as check
-from .losses import LogLoss, Loss
-from .one_layer import OneLayerModel, OneLayerParameters, OneLayerRun
+from .losses import Loss
+from .one_layer import OneLayerModel, OneLayerParameters, OneLayerRun, _checked_loss
 from .walks import CircleWalk
 
 
@@ -47,6 +47,12 @@ class SymmetricSolution:
         Score f of every node, the right one and the others.
     slope : numpy.ndarray, shape (steps + 1,)
         Derivative of the loss at that score.
+
+    Examples
+    --------
+    >>> solution = symmetric_solution(OneLayerModel(6, 97), learning_rate=1.0, steps=3)
+    >>> bool(np.allclose(96 * solution.attention + solution.empty, 1))
+    True
     """
 
     iterations: np.ndarray
@@ -99,7 +105,8 @@ def symmetric_solution(
     model, r = _checked_model(model)
     learning_rate = check.real("learning_rate", learning_rate, 0.0)
     steps = check.integer("steps", steps, minimum=0)
-    loss = LogLoss() if loss is None else loss
+    check.room("steps", steps, 40 * (steps + 1))
+    loss = _checked_loss(loss)
     K, n = model.vocab_size, model.length - 1
     rates = model.rates
     token_rate = rates.content[0] * r / model._token_norm**2 + rates.position[0]
@@ -223,8 +230,8 @@ def follow_deviation(
         raise TypeError(f"solution must be a SymmetricSolution, got {solution!r}")
     start = check.integer("start", start, 0, len(solution.iterations) - 1)
     K = model.vocab_size
-    phi = check.real_array("value", value, (K,))
-    q = check.real_array("position", position, (K,))
+    phi = check.real_array("value", value, (K,), largest=check.LARGEST_WEIGHT)
+    q = check.real_array("position", position, (K,), largest=check.LARGEST_WEIGHT)
     learning_rate = check.real("learning_rate", learning_rate, 0.0)
     rate = model.rates.position[0]
     rows = [(phi, q)]
@@ -276,9 +283,12 @@ def train_with_gram(
     """
     if not isinstance(model, OneLayerModel):
         raise TypeError(f"model must be a OneLayerModel, got {model!r}")
-    gram = check.real_array("gram", gram, (model.length, model.length))
+    gram = check.real_array("gram", gram, (model.length, model.length), largest=check.LARGEST_WEIGHT)
     learning_rate = check.real("learning_rate", learning_rate, 0.0)
     steps = check.integer("steps", steps, minimum=0)
+    loss = _checked_loss(loss)
+    n_numbers = model.vocab_size * (model.vocab_size + 1) + 2 * model.length
+    check.room("steps", steps, 2 * n_numbers * (steps + 1))
     tokens, weights = CircleWalk(model.vocab_size, 1.0).enumerate(model.length)
     # From the gradient in q: divided by the lengths of the columns, mixed by the inner products.
     mix = model._query_square * gram / np.outer(model._norms, model._norms)
@@ -290,11 +300,16 @@ def train_with_gram(
         accuracy = (model.predict(now, tokens[:, :-1]) == tokens[:, -1]).mean()
         rows.append((step, value, accuracy, attention, now.value, now.content, now.position))
         if step < steps:
-            now = OneLayerParameters(
-                now.value - learning_rate * slope.value,
-                now.content - learning_rate * speed * slope.content,
-                now.position - learning_rate * mix @ slope.position,
-            )
+            with np.errstate(over="ignore", invalid="ignore"):
+                now = OneLayerParameters(
+                    now.value - learning_rate * slope.value,
+                    now.content - learning_rate * speed * slope.content,
+                    now.position - learning_rate * mix @ slope.position,
+                )
+            if not all((np.abs(part) <= check.LARGEST_WEIGHT).all() for part in vars(now).values()):
+                check.refuse(
+                    "learning_rate", learning_rate, f"small enough to stay finite at step {step + 1}"
+                )
     step, value, accuracy, *others = map(np.array, zip(*rows))
     return OneLayerRun(step, value, accuracy, None, *others, diverged=False)
 

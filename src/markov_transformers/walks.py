@@ -80,6 +80,11 @@ class CircleWalk:
         numpy.ndarray, shape (n_nodes, n_nodes)
             Entry ``[i, j]`` is the probability of a step from node i to node j.
 
+        Raises
+        ------
+        ValueError
+            If the matrix would not fit in memory.
+
         Examples
         --------
         >>> CircleWalk(3, 0.25).transition_matrix()
@@ -87,6 +92,7 @@ class CircleWalk:
                [0.75, 0.  , 0.25],
                [0.25, 0.75, 0.  ]])
         """
+        check.room("n_nodes", self.n_nodes, self.n_nodes**2)
         nodes = np.arange(self.n_nodes)
         matrix = np.zeros((self.n_nodes, self.n_nodes))
         matrix[nodes, (nodes + 1) % self.n_nodes] = self.p
@@ -108,6 +114,7 @@ class CircleWalk:
         >>> CircleWalk(4, 0.9).stationary_distribution()
         array([0.25, 0.25, 0.25, 0.25])
         """
+        check.room("n_nodes", self.n_nodes, self.n_nodes)
         return np.full(self.n_nodes, 1 / self.n_nodes)
 
     def sample(self, n_sequences: int, length: int, *, rng: np.random.Generator | int) -> np.ndarray:
@@ -139,6 +146,7 @@ class CircleWalk:
         """
         n_sequences = check.integer("n_sequences", n_sequences, minimum=1)
         length = check.integer("length", length, minimum=2)
+        check.room("n_sequences and length", (n_sequences, length), 3 * n_sequences * length)
         rng = check.generator(rng)
         start = rng.integers(self.n_nodes, size=(n_sequences, 1))
         steps = 2 * (rng.random((n_sequences, length - 1)) < self.p) - 1
@@ -223,4 +231,5 @@ class CircleWalk:
         array([[0.  , 0.75, 0.  , 0.25]])
         """
         tokens = check.token_array("tokens", tokens, self.n_nodes)
+        check.room("tokens", tokens.shape, len(tokens) * self.n_nodes)
         return self.transition_matrix()[tokens[:, -1]]

@@ -53,6 +53,13 @@ class ScoreCounts:
         A token at the key of each kind.
     lengths : numpy.ndarray of int, shape (n_kinds,)
         Tokens in the key window, ascending: below `window` only without the mask.
+
+    Examples
+    --------
+    >>> tokens = [[0, 1, 0, 1], [1, 0, 1, 0]]  # the same but for the names of the tokens
+    >>> counts = WindowCounts.from_tokens(tokens, window=1, vocab_size=2).by_match()
+    >>> counts.n_groups, counts.group, counts.weights
+    (1, array([0, 0]), array([1.]))
     """
 
     matrix: object
@@ -295,8 +302,7 @@ class WindowCounts:
         >>> counts.by_match()
         ScoreCounts(1 groups of sequences, 2 kinds of key, 2 nonzero counts)
         """
-        labels = check.choice("labels", labels, ("target", "shifted", "tokens"))
-        return self._cached(check.flag("mask", mask), labels, True)
+        return self._cached(*self._checked_options(mask, labels), True)
 
     def by_key(self, *, mask: bool = True, labels: str = "target") -> ScoreCounts:
         """Merge keys with the same window, token and query window, then equal sequences.
@@ -324,8 +330,13 @@ class WindowCounts:
         >>> counts.by_key()
         ScoreCounts(2 groups of sequences, 4 kinds of key, 4 nonzero counts)
         """
+        return self._cached(*self._checked_options(mask, labels), False)
+
+    def _checked_options(self, mask: object, labels: object) -> tuple[bool, str]:
         labels = check.choice("labels", labels, ("target", "shifted", "tokens"))
-        return self._cached(check.flag("mask", mask), labels, False)
+        if labels != "target":
+            check.room("vocab_size", self.vocab_size, self.vocab_size * self.n_sequences)
+        return check.flag("mask", mask), labels
 
     def _cached(self, *options: object) -> ScoreCounts:
         if options not in self._merged:

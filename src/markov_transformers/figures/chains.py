@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _validation as check
+from .._lags import lag_set
+from . import _given as given
 from .general import matrix
 from .style import BLACK, BLUE, COLORS, ORANGE, SKY, VERMILION, new_figure, style
 
@@ -21,6 +24,10 @@ def state_diagrams(
     transitions: Mapping[str, np.ndarray], *, names: Sequence[str] | None = None, numbers: bool = True
 ) -> Figure:
     """Draw chains as states and arrows, with the probabilities written beside the arrows."""
+    given.mapping("transitions", transitions, given.square)
+    if names is not None:
+        given.words("names", names, max(map(len, transitions.values())))
+    numbers = check.flag("numbers", numbers)
     with style():
         n = len(transitions)
         columns = min(n, 3)
@@ -98,6 +105,11 @@ def spectra(transitions: Mapping[str, np.ndarray], *, ellipses: Mapping[str, flo
     A multiple eigenvalue carries its multiplicity. `ellipses` gives the vertical half axis of an
     ellipse to draw behind the eigenvalues.
     """
+    given.mapping("transitions", transitions, given.square)
+    if ellipses is not None:
+        given.mapping("ellipses", ellipses, check.real)
+        if not transitions.keys() <= ellipses.keys():
+            check.refuse("ellipses", ellipses, f"a mapping from every one of {list(transitions)}")
     with style():
         n = len(transitions)
         columns = min(n, 3 if n != 4 else 4)
@@ -191,6 +203,7 @@ def token_legend(figure: Figure, n_tokens: int, names: Sequence[str] | None = No
 
 def occupations(laws: Mapping[str, np.ndarray]) -> Figure:
     """Draw laws over time, arrays (time, states), as shades: time to the right, states upward."""
+    given.mapping("laws", laws, given.array(None, None))
     with style():
         figure = new_figure(7.2, 1.75 * len(laws) + 0.4)
         panels = figure.subplots(len(laws), 1, squeeze=False, sharex=True)[:, 0]
@@ -206,6 +219,10 @@ def occupations(laws: Mapping[str, np.ndarray]) -> Figure:
 
 def decays(distances: Mapping[str, np.ndarray], rates: Mapping[str, float]) -> Figure:
     """Draw distances over time on a logarithmic axis, with powers of each rate dashed beside them."""
+    given.mapping("distances", distances, given.array(None))
+    given.mapping("rates", rates, check.real)
+    if not distances.keys() <= rates.keys():
+        check.refuse("rates", rates, f"a mapping from every one of {list(distances)}")
     with style():
         figure = new_figure(7.2, 3.6)
         axes = figure.subplots()
@@ -220,6 +237,8 @@ def decays(distances: Mapping[str, np.ndarray], rates: Mapping[str, float]) -> F
 
 def lag_diagram(lags: Sequence[int], length: int = 6) -> Figure:
     """Draw which earlier tokens the next token looks at."""
+    length = check.integer("length", length, minimum=1)
+    lags = lag_set("lags", lags, length)
     with style():
         figure = new_figure(7.2, 1.5)
         axes = figure.subplots()
@@ -260,6 +279,7 @@ def tables(values: Mapping[str, tuple[np.ndarray, Sequence[str], Sequence[str]]]
 
 def simplex(rows: Mapping[str, np.ndarray]) -> Figure:
     """Draw laws of three tokens, arrays (n, 3), as points of a triangle, one panel for each group."""
+    given.mapping("rows", rows, lambda name, value: check.probability_array(name, value, (None, 3)))
     with style():
         figure = new_figure(8.4, 2.5)
         panels = figure.subplots(1, len(rows), squeeze=False)[0]

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _validation as check
+from ..windows import WindowCounts
+from . import _given as given
 from .style import BLACK, BLUE, COLORS, GREEN, ORANGE, VERMILION, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from ..windows import WindowCounts
 
 _NEVER = "0.8"  # the shade of minus infinity
 
@@ -71,6 +72,11 @@ def position_matrix(w: np.ndarray, size: int, attention: np.ndarray) -> Figure:
     attention : array, shape (size, size)
         The softmax of the rows.
     """
+    size = check.integer("size", size, minimum=1)
+    w = check.real_array("w", w, (None,))
+    if not w.size:
+        check.refuse("w", w, "the weight of at least one lag")
+    attention = check.real_array("attention", attention, (size, size), finite=False)
     lag = np.arange(size)[:, None] - np.arange(size)[None, :]
     inside = (lag >= 1) & (lag <= len(w))
     logits = np.where(inside, np.asarray(w)[np.clip(lag - 1, 0, len(w) - 1)], np.nan)
@@ -236,6 +242,8 @@ def window_table(counts: WindowCounts, sequence: int) -> Figure:
     """
     from .general import matrix
 
+    given.instance(WindowCounts)("counts", counts)
+    sequence = check.integer("sequence", sequence, 0, counts.n_sequences - 1)
     own = counts.sequence == sequence
     windows, row = np.unique(counts.windows[own], axis=0, return_inverse=True)
     table = np.zeros((len(windows), counts.vocab_size))

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..one_layer import OneLayerRun
+from ..symmetry import SymmetricSolution
+from . import _given as given
 from .general import matrix
 from .style import BLACK, BLUE, COLORS, VERMILION, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..one_layer import OneLayerRun
-    from ..symmetry import SymmetricSolution
-
 
 def failed_training(run: OneLayerRun) -> Figure:
     """Draw a run as the paper's Figure 5 does: accuracy, the value matrix, the attention."""
+    given.instance(OneLayerRun)("run", run)
     n_nodes, n = run.value.shape[1], run.attention.shape[1]
     with style():
         figure = new_figure(7.2, 5.6)
@@ -44,6 +45,7 @@ def failed_training(run: OneLayerRun) -> Figure:
 
 def loss_and_accuracy(runs: Mapping[str, OneLayerRun]) -> Figure:
     """Draw training losses as shares of where they started, and the accuracies beside them."""
+    given.mapping("runs", runs, given.instance(OneLayerRun))
     with style():
         figure = new_figure(7.2, 3.6)
         left, right = figure.subplots(1, 2)
@@ -110,12 +112,14 @@ def broken_symmetry(
 
 def relative_spread(run: OneLayerRun) -> np.ndarray:
     """Return the difference of the largest and the smallest attention on a token, over their mean."""
+    given.instance(OneLayerRun)("run", run)
     weights = run.attention[:, :-1]  # (T, N - 1)
     return np.ptp(weights, axis=1) / weights.mean(axis=1)
 
 
 def two_numbers(solutions: Mapping[str, SymmetricSolution]) -> Figure:
     """Draw the symmetric solution: the entry of V, and the attention on the empty column."""
+    given.mapping("solutions", solutions, given.instance(SymmetricSolution))
     with style():
         figure = new_figure(7.2, 3.3)
         left, right = figure.subplots(1, 2)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _validation as check
+from . import _given as given
 from .style import COLORS, new_figure, style
 
 if TYPE_CHECKING:
@@ -38,6 +40,9 @@ def matrix(
 
 def matrices(values: Mapping[str, np.ndarray], *, labels: tuple[str, str], shared: bool = True) -> Figure:
     """Draw matrices side by side, on one scale if `shared`."""
+    given.mapping("values", values, given.array(None, None))
+    given.words("labels", labels, 2)
+    shared = check.flag("shared", shared)
     with style():
         figure = new_figure(max(7.2, 2.9 * len(values)), 3.4 if len(values) > 2 else 3.7)
         figure.get_layout_engine().set(h_pad=0.1)

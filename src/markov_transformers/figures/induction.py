@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _validation as check
+from ..induction import GeneralizedInductionHead
+from . import _given as given
 from .style import BLACK, BLUE, COLORS, GREEN, ORANGE, PURPLE, VERMILION, freeze_layout, new_figure, style
 
 if TYPE_CHECKING:
@@ -38,6 +41,11 @@ def matching(text: Sequence, subset: tuple[int, ...], window: int, *, seen: int 
     seen : int, optional
         Length L of the context, more than `window`; by default the whole sequence.
     """
+    if not isinstance(text, Sequence) or isinstance(text, bytes):
+        check.refuse("text", text, "a str or another sequence")
+    if seen is not None:
+        seen = check.integer("seen", seen, minimum=1)
+    GeneralizedInductionHead(subset, window)  # checks them before anything is drawn
     with style():
         figure = new_figure(7.2, _height(len(text)))
         MatchPicture(figure, len(text)).update(text, subset, window, len(text) if seen is None else seen)
@@ -86,8 +94,6 @@ class MatchPicture:
 
     def update(self, text: Sequence, subset: tuple[int, ...], window: int, seen: int) -> str:
         """Show the prediction of the token after the first `seen`, and return it in words."""
-        from ..induction import GeneralizedInductionHead
-
         head = GeneralizedInductionHead(subset, window)
         subset = head.subset
         symbols, tokens = np.unique(list(text), return_inverse=True)
@@ -196,6 +202,8 @@ def match_kernels(grams: Mapping[str, np.ndarray], *, first: int = 1) -> Figure:
     """
     from matplotlib.colors import ListedColormap
 
+    given.mapping("grams", grams, given.square)
+    first = check.integer("first", first)
     with style():
         figure = new_figure(max(7.2, 2.9 * len(grams)), 3.5)
         panels = figure.subplots(1, len(grams), sharey=True, squeeze=False)[0]

@@ -10,6 +10,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
+from .. import _validation as check
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -72,6 +74,7 @@ def new_figure(width: float = 7.2, height: float = 3.4) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    width, height = check.real("width", width, 0.5, 100), check.real("height", height, 0.5, 100)
     with style():
         figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)

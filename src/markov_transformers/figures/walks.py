@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _validation as check
+from ..one_layer import OneLayerRun
+from ..walks import CircleWalk
+from . import _given as given
 from .general import matrix
 from .style import BLUE, COLORS, GREEN, VERMILION, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..one_layer import OneLayerRun
-
 
 def circle(n_nodes: int, p: float) -> Figure:
     """Draw the walk on the circle: nodes, and the two steps from one of them."""
+    walk = CircleWalk(n_nodes, p)
+    n_nodes, p = walk.n_nodes, walk.p
     with style():
         figure = new_figure(4.6, 4.2)
         axes = figure.subplots()
@@ -58,6 +62,9 @@ def circle(n_nodes: int, p: float) -> Figure:
 
 def cover(run: OneLayerRun, iterations: int = 8, positions: int = 13) -> Figure:
     """Draw how a run finds the parent (attention over iterations) and what it then knows (V)."""
+    given.instance(OneLayerRun)("run", run)
+    iterations = check.integer("iterations", iterations, minimum=1)
+    positions = check.integer("positions", positions, 1, run.attention.shape[1])
     with style():
         figure = new_figure(7.8, 3.8)
         left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
@@ -79,6 +86,9 @@ def cover(run: OneLayerRun, iterations: int = 8, positions: int = 13) -> Figure:
 
 def walks(tokens: np.ndarray, n_nodes: int, titles: Sequence[str]) -> Figure:
     """Draw walks as paths of nodes over time, one panel each."""
+    n_nodes = check.integer("n_nodes", n_nodes, minimum=1)
+    tokens = check.token_array("tokens", tokens, n_nodes)
+    given.words("titles", titles, len(tokens))
     with style():
         figure = new_figure(7.2, 1.5 * len(tokens) + 0.6)
         panels = figure.subplots(len(tokens), 1, sharex=True, squeeze=False)[:, 0]
@@ -91,6 +101,10 @@ def walks(tokens: np.ndarray, n_nodes: int, titles: Sequence[str]) -> Figure:
 
 def accuracy(runs: Mapping[str, OneLayerRun], optimal: Mapping[str, float]) -> Figure:
     """Draw the test accuracy of runs over iterations, with the best possible accuracies dashed."""
+    given.mapping("runs", runs, given.instance(OneLayerRun))
+    given.mapping("optimal", optimal, check.real)
+    if not runs.keys() <= optimal.keys():
+        check.refuse("optimal", optimal, f"a mapping from every one of {list(runs)}")
     with style():
         figure = new_figure(7.2, 3.4)
         axes = figure.subplots()
@@ -104,6 +118,8 @@ def accuracy(runs: Mapping[str, OneLayerRun], optimal: Mapping[str, float]) -> F
 
 def attention(runs: Mapping[str, OneLayerRun], zoom: int = 8) -> Figure:
     """Draw the mean attention over positions after training: all of it, and its last positions."""
+    given.mapping("runs", runs, given.instance(OneLayerRun))
+    zoom = check.integer("zoom", zoom, 1, max(run.attention.shape[1] for run in runs.values()))
     with style():
         figure = new_figure(7.2, 3.4)
         whole, end = figure.subplots(1, 2, width_ratios=(3, 2), sharey=True)

@@ -7,8 +7,9 @@ try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
     raise ImportError(
-        "markov_transformers.models holds the literal transformers and needs PyTorch; "
-        "install it with: pip install torch (everything else in the library works without it)"
+        "markov_transformers.models holds the literal transformers and needs PyTorch; install it with "
+        "pip install torch, in a notebook with %pip install torch. "
+        "Everything else in the library works without it."
     ) from error
 
 from .one_layer import OneLayerTransformer

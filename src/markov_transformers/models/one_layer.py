@@ -5,7 +5,9 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from .. import _validation as check
 from ..one_layer import OneLayerModel, sine_positions
+from ._inputs import float_type, token_tensor
 
 
 class OneLayerTransformer(nn.Module):
@@ -63,15 +65,17 @@ class OneLayerTransformer(nn.Module):
     ) -> None:
         super().__init__()
         sizes = OneLayerModel(vocab_size, length, position_dim, unit_length=unit_length)  # checks them
-        self.vocab_size, self.unit_length = sizes.vocab_size, sizes.unit_length
+        self.vocab_size, self.length, self.unit_length = sizes.vocab_size, sizes.length, sizes.unit_length
+        dtype, size = float_type(dtype), sizes.vocab_size + sizes.position_dim
+        check.room("position_dim", position_dim, 3 * size**2)
         positions = torch.as_tensor(sine_positions(length, position_dim), dtype=dtype)  # (M, N)
         self.register_buffer("positions", positions)
-        size = self.vocab_size + len(positions)
         self.value = nn.Parameter(torch.zeros(self.vocab_size, self.vocab_size, dtype=dtype))
         self.query_key = nn.Parameter(torch.zeros(size, size, dtype=dtype))
 
     def embed(self, tokens: torch.Tensor) -> torch.Tensor:
         r"""Return :math:`\tilde X` for each sequence, shape (n_sequences, K + M, N)."""
+        tokens = token_tensor(tokens, self.vocab_size, length=self.length - 1)
         one_hot = nn.functional.one_hot(tokens, self.vocab_size).to(self.value.dtype)
         X = nn.functional.pad(one_hot.mT, (0, 1))  # (B, K, N), last column zero
         P = self.positions.expand(len(X), -1, -1)  # (B, M, N)
@@ -99,12 +103,15 @@ class OneLayerTransformer(nn.Module):
 
     def loss(self, tokens: torch.Tensor, epsilon: float = 0.1) -> torch.Tensor:
         """Return the mean log-loss (2.2); the last column of `tokens` is the target."""
+        tokens = token_tensor(tokens, self.vocab_size, length=self.length)
+        epsilon = check.real("epsilon", epsilon, 0.0)
         scores = self(tokens[:, :-1])
         right = scores.gather(1, tokens[:, -1:])
         return -torch.log(right + epsilon).mean()
 
     def gradient_step(self, tokens: torch.Tensor, learning_rate: float, epsilon: float = 0.1) -> float:
         """Take one step of gradient descent (2.3) and return the loss before it."""
+        learning_rate = check.real("learning_rate", learning_rate, 0.0)
         loss = self.loss(tokens, epsilon)
         V_gradient, W_gradient = torch.autograd.grad(loss, (self.value, self.query_key))
         with torch.no_grad():

@@ -71,12 +71,15 @@ class ReluTransformer(OneLayerTransformer):
     ) -> None:
         super().__init__(vocab_size, length, position_dim, unit_length=unit_length, dtype=dtype)
         width = check.integer("width", width, minimum=1)
+        check.room("width", width, 3 * width * self.vocab_size)
         self.output = nn.Parameter(torch.zeros(self.vocab_size, width, dtype=dtype))
         self.value = nn.Parameter(torch.zeros(width, self.vocab_size, dtype=dtype))
 
     def reset(self, scale: float, generator: torch.Generator) -> None:
         """Draw every entry of A, V and W from a Gaussian of standard deviation `scale`."""
         scale = check.real("scale", scale, 0.0)
+        if not isinstance(generator, torch.Generator):
+            check.refuse("generator", generator, "a torch.Generator")
         with torch.no_grad():
             for matrix in (self.output, self.value, self.query_key):
                 matrix.normal_(0, scale, generator=generator)
@@ -94,6 +97,7 @@ class ReluTransformer(OneLayerTransformer):
 
     def gradient_step(self, tokens: torch.Tensor, learning_rate: float, epsilon: float = 0.1) -> float:
         """Take one step of gradient descent on A, V and W and return the loss before it."""
+        learning_rate = check.real("learning_rate", learning_rate, 0.0)
         loss = self.loss(tokens, epsilon)
         matrices = (self.output, self.value, self.query_key)
         gradients = torch.autograd.grad(loss, matrices)

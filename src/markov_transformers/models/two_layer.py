@@ -15,6 +15,8 @@ from torch import nn
 
 from .. import _validation as check
 from .._lags import lag_set
+from ..dynamics import checked_sizes, n_sets
+from ._inputs import float_type, token_tensor
 
 
 class TwoLayerTransformer(nn.Module):
@@ -82,10 +84,13 @@ class TwoLayerTransformer(nn.Module):
     ) -> None:
         super().__init__()
         self.window = check.integer("window", window, minimum=1)
-        self.heads = check.integer("heads", heads, minimum=1)
+        self.heads, _ = checked_sizes(heads, 0)
         self.vocab_size = check.integer("vocab_size", vocab_size, minimum=2)
         blocks = self._blocks()
         self.degree = check.integer("degree", degree, 0, len(blocks))
+        n_sets(len(blocks), self.degree)
+        check.room("window", window, 2 * self.heads * self.window)
+        dtype = float_type(dtype)
         self.mask = check.flag("mask", mask)
         self.sets = tuple(S for size in range(self.degree + 1) for S in combinations(blocks, size))
         w = torch.full((self.heads, self.window), 0.01, dtype=dtype)
@@ -164,8 +169,14 @@ class TwoLayerTransformer(nn.Module):
     def _blocks(self) -> tuple[int, ...]:
         return tuple(range(1, self.heads + 1))
 
+    @property
+    def _shortest(self) -> int:
+        """Length of the shortest context in which a key can be seen."""
+        return self.window + 1 if self.mask else 1
+
     def embed(self, tokens: torch.Tensor) -> torch.Tensor:
         r"""Return :math:`\tilde X = (x_1, \dots, x_L, 0)^\top`, shape (n_sequences, L + 1, d)."""
+        tokens = token_tensor(tokens, self.vocab_size)
         one_hot = nn.functional.one_hot(tokens, self.vocab_size).to(self.w.dtype)
         return nn.functional.pad(one_hot, (0, 0, 0, 1))
 
@@ -234,6 +245,7 @@ class TwoLayerTransformer(nn.Module):
         through_kernel : bool, default False
             Compute them by the kernel (2.3) instead of the features (C.3).
         """
+        through_kernel = check.flag("through_kernel", through_kernel)
         V = self.copies(self.embed(tokens))  # (B, H, L + 1, d)
         total = (self.c**2).sum()  # C_D
         if through_kernel:
@@ -251,12 +263,7 @@ class TwoLayerTransformer(nn.Module):
         through_kernel : bool, default False
             As for `scores`.
         """
-        tokens = torch.as_tensor(tokens)
-        least = self.window + 1 if self.mask else 1
-        if tokens.ndim != 2 or tokens.shape[1] < least:
-            raise ValueError(
-                f"tokens must be of shape (n_sequences, L) with L at least {least}, got {tuple(tokens.shape)}"
-            )
+        tokens = token_tensor(tokens, self.vocab_size, min_length=self._shortest)
         logits = self.a * self.scores(tokens, through_kernel=through_kernel)
         if self.mask:
             masked = torch.arange(logits.shape[1]) < self.window
@@ -266,7 +273,8 @@ class TwoLayerTransformer(nn.Module):
 
     def loss(self, tokens: torch.Tensor, epsilon: float = 0.1) -> torch.Tensor:
         """Return the mean log-loss (2.1); the last column of `tokens` is the target."""
-        tokens = torch.as_tensor(tokens)
+        tokens = token_tensor(tokens, self.vocab_size, min_length=self._shortest + 1)
+        epsilon = check.real("epsilon", epsilon, 0.0)
         probability = self(tokens[:, :-1]).gather(1, tokens[:, -1:])
         return -torch.log(probability + epsilon).mean()
 
@@ -280,9 +288,8 @@ class TwoLayerTransformer(nn.Module):
         ----------
         Chen et al. (2024), section C.4.
         """
-        tokens = torch.as_tensor(tokens)
-        first = self.window + 1 if self.mask else 1
-        lengths = range(first, tokens.shape[1])
+        tokens = token_tensor(tokens, self.vocab_size, min_length=self._shortest + 1)
+        lengths = range(self._shortest, tokens.shape[1])
         return torch.stack([self.loss(tokens[:, : length + 1], epsilon) for length in lengths]).sum()
 
 
