@@ -200,6 +200,11 @@ def test_inner_products_of_the_features_tell_which_positions_match(case):
     np.testing.assert_array_equal(match_kernel(tokens, subset), expected)
 
 
+def test_without_lags_the_shortest_context_matches_everywhere():
+    np.testing.assert_array_equal(match_kernel([[0]], ()), np.ones((1, 2, 2)))
+    np.testing.assert_array_equal(match_features([[0]], ()), np.ones((1, 2, 1)))
+
+
 def test_each_feature_belongs_to_its_pattern_nearest_lag_first():
     psi = match_features([[2, 0, 1]], (1, 2), vocab_size=3)
     np.testing.assert_array_equal(psi[0, -1], np.kron(np.eye(3)[1], np.eye(3)[0]))
@@ -232,6 +237,11 @@ def test_monomial_features_realise_the_polynomial_kernel(n_heads, d, seed, data)
         expected += weight**2 * np.prod([(v[:, h] * w[:, h]).sum(axis=1) for h in subset], axis=0)
     np.testing.assert_allclose((phi * psi).sum(axis=1), expected, rtol=1e-10, atol=1e-12)
     assert phi.shape[1] == n_monomial_features(n_heads, d, degree)
+
+
+def test_the_monomials_of_two_heads_come_by_size_and_then_in_order():
+    features = monomial_features([[1.0, 2.0], [3.0, 5.0]], weights=[2, 1, 1, 10], max_degree=2)
+    np.testing.assert_array_equal(features, [2, 1, 2, 3, 5, 30, 50, 60, 100])
 
 
 def test_there_are_37_features_at_the_size_of_the_paper():
@@ -269,6 +279,10 @@ def test_there_are_37_features_at_the_size_of_the_paper():
         lambda: monomial_features(np.ones((3, 2)), np.ones(5), 2),
         lambda: monomial_features(np.ones(3), np.ones(1), 0),
         lambda: monomial_features(np.ones((3, 2)), np.ones(4), 4),
+        lambda: monomial_features(np.ones((3, 2)), np.ones(0), -1),
+        lambda: n_monomial_features(2, 2, -1),
+        lambda: n_monomial_features(0, 2, 0),
+        lambda: n_monomial_features(2, 0, 1),
         lambda: n_monomial_features(2, 2, 3),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from markov_transformers import information
 from markov_transformers.chains import DirichletPrior, NGramChain
 from markov_transformers.claims import information as claims
 from markov_transformers.information import (
@@ -305,6 +306,49 @@ def test_the_information_set_of_a_prior_averages_before_it_compares():
 def test_the_only_set_has_no_runner_up():
     best = information_set(np.full((2, 2), 0.25), 0)
     assert best.subset == () and best.runner_up is None and best.gap == math.inf
+
+
+@pytest.mark.parametrize(
+    ("largest", "gap", "tied"),
+    [
+        (1.0, 0.9e-10, True),  # relative
+        (1.0, 1.2e-10, False),
+        (1e-16, 0.9e-22, True),  # of the square root, which rounding enters
+        (1e-16, 1.2e-22, False),
+        (3.0e-28, 3.0e-28, False),  # absolute
+        (2.5e-28, 2.5e-28, True),
+    ],
+)
+def test_values_that_rounding_leaves_undecided_are_tied(largest, gap, tied):
+    values = {(): 0.0, (1,): largest - gap, (2,): largest}
+    assert ((1,) in information._largest(values)) == tied
+
+
+def test_a_token_that_is_copied_tells_its_whole_entropy():
+    law = np.array([0.5, 0.3, 0.2])
+    entropy = -(law * np.log(law)).sum()
+    assert shannon_information(np.diag(law), (1,)) == pytest.approx(entropy, rel=1e-14)
+    assert chi2_information(np.diag(law), (1,)) == pytest.approx(2, rel=1e-14)
+
+
+def test_independent_tokens_never_have_negative_information():
+    rng = np.random.default_rng(0)
+    for d in (2, 3, 5, 8):
+        windows = np.einsum("ni,nj->nij", *rng.dirichlet(np.ones(d), size=(2, 200)))
+        for function in MEASURES.values():
+            values = function(windows, (1,), average=False)
+            assert (values >= 0).all() and values.max() < 1e-14
+
+
+@pytest.mark.parametrize(("total", "accepted"), [(1 + 0.9e-6, True), (1 + 1.2e-6, False)])
+def test_a_law_may_miss_its_total_by_one_millionth(total, accepted):
+    law = np.full((2, 2), total / 4)
+    for windows in (law, np.stack([law, np.full((2, 2), 0.25), np.full((2, 2), 0.25)])):
+        if accepted:
+            assert chi2_information(windows, (1,)) == pytest.approx(0, abs=1e-6)
+        else:
+            with pytest.raises(ValueError, match="sum of"):
+                chi2_information(windows, (1,))
 
 
 # Data

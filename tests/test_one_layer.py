@@ -302,7 +302,7 @@ def test_the_predicted_token_is_the_smallest_one_of_the_highest_score():
 
 def test_rounding_does_not_break_a_tie_but_a_real_difference_does():
     model = OneLayerModel(2, 3, 5)
-    for gap, winner in ((1e-13, 0), (1e-6, 1)):
+    for gap, winner in ((1e-13, 0), (0.9e-9, 0), (1.2e-9, 1), (1e-6, 1)):
         V = np.array([[1.0, 1.0], [1.0 + gap, 1.0 + gap]])
         assert model.predict(OneLayerParameters(V, np.zeros(2), np.zeros(3)), [[0, 1]]) == [winner]
 

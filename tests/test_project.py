@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 import re
 from pathlib import Path
 
@@ -21,6 +23,10 @@ def code_cells(path):
     return [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
 
 
+def tags(cell):
+    return cell.metadata.get("tags", [])
+
+
 def texts(path):
     """Everything that the outputs of a notebook say, pictures left out."""
     for cell in code_cells(path):
@@ -31,10 +37,14 @@ def texts(path):
                     yield re.sub(r"data:image/webp;base64,[A-Za-z0-9+/=]+", "", data)
 
 
-def pages_of(toc):
-    yield toc["root"]
-    for part in toc["parts"]:
-        yield from (chapter["file"] for chapter in part["chapters"])
+def pages_of(entry):
+    """Every page that an entry of the table of contents names, and those below it."""
+    if isinstance(entry, list):
+        for one in entry:
+            yield from pages_of(one)
+    elif isinstance(entry, dict):
+        for key, value in entry.items():
+            yield from [value] if key in ("root", "file") else pages_of(value)
 
 
 @each_notebook
@@ -43,6 +53,41 @@ def test_cells_were_run_in_order_from_one_by_this_version_of_the_library(path):
     assert counts == list(range(1, len(counts) + 1))
     version = nbformat.read(path, as_version=4).metadata["markov_transformers"]["version"]
     assert version == markov_transformers.__version__
+
+
+@each_notebook
+def test_no_code_was_edited_after_its_outputs_were_stored(path):
+    # `make repository` rewrites the cell that installs the library; it has no output.
+    installs = 'find_spec("markov_transformers")'
+    code = json.dumps([cell.source for cell in code_cells(path) if installs not in cell.source])
+    digest = hashlib.sha256(code.encode()).hexdigest()
+    stored = nbformat.read(path, as_version=4).metadata["markov_transformers"].get("code")
+    assert stored == digest, (
+        f"code in {path.name} is not the code whose outputs are stored there; "
+        f"store them afresh: .venv/bin/python tools/execute.py book/{path.name}"
+    )
+
+
+# How many cells of a notebook are compared only approximately; none is skipped. Lower a number where
+# you can. A larger one needs a reason, in the cell's metadata and in the review.
+APPROXIMATE = {
+    "easier-task-that-fails": 1,  # the figure of a symmetry that rounding breaks
+    "three-stages": 1,  # the table of the long second stage, whose solver chooses its steps
+}
+
+
+@each_notebook
+def test_no_cell_is_exempt_from_the_replay_and_few_are_approximate(path):
+    settings = [cell.metadata["approximate"] for cell in code_cells(path) if "approximate" in cell.metadata]
+    assert len(settings) == APPROXIMATE.get(path.stem, 0), "cells with the metadata `approximate`"
+    for setting in settings:
+        assert setting.keys() in ({"relative", "because"}, {"pictures", "because"})
+        assert 0 < setting.get("relative", 0.001) <= 0.01
+        assert setting.get("pictures", "size") == "size"
+        assert len(setting["because"]) > 20
+    for cell in code_cells(path):
+        assert not re.search(r"NBVAL_|PYTEST_VALIDATE", cell.source)
+        assert not any(tag.startswith("nbval") or tag == "raises-exception" for tag in tags(cell))
 
 
 @each_notebook

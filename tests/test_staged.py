@@ -78,6 +78,17 @@ def assert_close(found, expected, tolerance=1e-10):
         assert np.abs(gradients[name] - gradient).max() <= tolerance * np.abs(gradient).max(), name
 
 
+def test_training_starts_where_the_paper_says():
+    # Section B.1: 3 at each head's own offset, 0.01 everywhere else.
+    model = StagedModel(WindowCounts.from_tokens(dirichlet_chains(2, 8), 3, 3), 2, heads=2)
+    start = model.initial_parameters()
+    assert start.keys() == {"c", "w", "a"}
+    np.testing.assert_array_equal(start["w"], [[3, 0.01, 0.01], [0.01, 3, 0.01]])
+    np.testing.assert_array_equal(start["c"], [0.01] * 4)
+    assert start["a"] == 0.01
+    assert model.epsilon == 0.1
+
+
 @pytest.mark.parametrize("mask", [True, False])
 @pytest.mark.parametrize("case", CASES)
 def test_loss_and_every_gradient_equal_the_literal_model(case, mask):

@@ -56,6 +56,15 @@ def test_every_window_is_counted_once(data):
     np.testing.assert_array_equal(counts.queries, tokens[:, -2 : -2 - window : -1])
 
 
+@pytest.mark.parametrize("vocab", [15, 16, 17])
+def test_windows_are_told_apart_on_both_sides_of_sixteen_bits(vocab):
+    tokens = vocab - 1 - np.random.default_rng(vocab).integers(2, size=(3, 40))
+    counts = WindowCounts.from_tokens(tokens, 3, vocab)  # 17**4 numbers need more
+    columns = counts.sequence.tolist(), map(tuple, counts.windows.tolist()), counts.next_tokens.tolist()
+    found = dict(zip(zip(*columns, strict=True), counts.counts.tolist(), strict=True))
+    assert found == counted_by_hand(tokens, 3)
+
+
 @settings(deadline=None, max_examples=60)
 @given(data_sets(), st.booleans(), st.sampled_from(["target", "shifted", "tokens"]), st.booleans())
 def test_merged_counts_are_those_of_each_sequence(data, mask, labels, by_match):
@@ -98,9 +107,17 @@ def test_groups_are_distinct_kinds_are_distinct_and_weights_sum_to_one(data, mas
     assert len(np.unique(rows.reshape(merged.n_groups, -1), axis=0)) == merged.n_groups
     tables = np.column_stack([merged.matches.reshape(merged.n_kinds, -1), merged.lengths])
     assert len(np.unique(tables, axis=0)) == merged.n_kinds
-    assert (np.diff(merged.lengths) >= 0).all()
     np.testing.assert_allclose(merged.weights, np.bincount(merged.group) / len(tokens))
     assert merged.weights.sum() == pytest.approx(1.0)
+
+
+@settings(deadline=None, max_examples=30)
+@given(data_sets(), st.booleans(), st.booleans())
+def test_kinds_of_key_come_in_the_order_of_their_lengths(data, mask, by_match):
+    counts = WindowCounts.from_tokens(*data)
+    merged = (counts.by_match if by_match else counts.by_key)(mask=mask)
+    assert (np.diff(merged.lengths) >= 0).all()
+    np.testing.assert_array_equal(merged.lengths, (merged.keys >= 0).sum(axis=1))
 
 
 @settings(deadline=None, max_examples=30)
@@ -182,7 +199,7 @@ def test_tokens_are_not_changed_and_asking_again_costs_nothing():
         (([[0] * 99], 64, 2), "window must be small enough"),
         (([[0] * 99], 60, 2), "window must be small enough"),
         (([[0] * 99], 10**7, 3), "tokens must be .* length at least 10000002"),
-        (([[0] * 99], 1, 10**400), "window must be small enough"),
+        (([[0] * 99], 1, 10**400), "vocab_size must be"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):

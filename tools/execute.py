@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import base64
+import hashlib
+import json
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -22,8 +24,16 @@ from markov_transformers._progress import STORE_VARIABLE
 _METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python", "file_extension": ".py", "mimetype": "text/x-python"},
-    "markov_transformers": {"version": markov_transformers.__version__},
 }
+
+
+def digest(notebook: nbformat.NotebookNode) -> str:
+    """Return a digest of the code, by which outputs are known to belong to it."""
+    # The cell that installs the library changes with the address of the repository.
+    installs = 'find_spec("markov_transformers")'
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    sources = [source for source in code if installs not in source]
+    return hashlib.sha256(json.dumps(sources).encode()).hexdigest()
 
 
 def joined(outputs: list) -> list:
@@ -57,7 +67,8 @@ def execute(path: Path) -> bool:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = joined(cell.outputs)
-    notebook.metadata = nbformat.from_dict(_METADATA)
+    origin = {"version": markov_transformers.__version__, "code": digest(notebook)}
+    notebook.metadata = nbformat.from_dict({**_METADATA, "markov_transformers": origin})
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     after = nbformat.writes(notebook, indent=1, sort_keys=True) + "\n"
     path.write_text(after, encoding="utf-8")
