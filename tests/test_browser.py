@@ -1,121 +1,14 @@
-"""The built book in a headless browser, opened as files, the way a reader without a server opens it."""
+"""The explorers of the built book in a headless browser, opened as files, without a kernel."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-import yaml
 
 from markov_transformers import Slider, explorers
 
-ROOT = Path(__file__).parents[1]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-TOC = yaml.safe_load((ROOT / "_toc.yml").read_text())
-PAGES = [TOC["root"], *(chapter["file"] for part in TOC["parts"] for chapter in part["chapters"])]
-each_page = pytest.mark.parametrize("name", PAGES)
 each_explorer = pytest.mark.parametrize("name", explorers.__all__)
-
-
-def missing(what):
-    """Skip on a reader's machine; fail where every test has to run."""
-    (pytest.fail if os.environ.get("CI") else pytest.skip)(what)
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory):
-    """The folder of the book's pages: the one that `make book` left, or a new one if that is out of date."""
-    pages = ROOT / "_build" / "html"
-    sources = [ROOT / "_toc.yml", ROOT / "_config.yml", *(p for p in ROOT.glob("book/**/*") if p.is_file())]
-    changed = max(path.stat().st_mtime for path in sources)
-    complete = all((pages / f"{name}.html").exists() for name in [*PAGES, "search"])
-    if complete and (pages / "searchindex.js").stat().st_mtime > changed:
-        return pages
-    command = shutil.which(
-        "jupyter-book", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    )
-    if command is None:
-        missing('the book is not built: run "make book", or install the extra [book]')
-    target = tmp_path_factory.mktemp("book")
-    settings = ["--config", ROOT / "_config.yml", "--toc", ROOT / "_toc.yml", "--path-output", target, "-q"]
-    build = subprocess.run([command, "build", ROOT / "book", *settings], capture_output=True, text=True)
-    assert build.returncode == 0, build.stderr
-    return target / "_build" / "html"
-
-
-@pytest.fixture(scope="session")
-def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("Playwright is missing: install the extra [test]")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        missing("no browser found: install Chromium, for example with apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=SWITCHES)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def opened(browser, built):
-    """A function that opens a page of the book; whatever went wrong on it fails the test at its end."""
-    contexts, complaints = [], []
-
-    def open_page(name, mathematics=True, **settings):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda m: complaints.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: complaints.append(request.url) if outside(request.url) else None)
-        if settings.get("java_script_enabled", True):  # a browser without it drops scripts half way
-            page.on("requestfailed", lambda request: complaints.append(f"failed: {request.url}"))
-        if not mathematics:  # to save time
-            page.route("**/mathjax/**", lambda route: route.fulfill(body=""))
-        page.goto((built / f"{name}.html").as_uri())
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def outside(url):
-    return not url.startswith(("file:", "data:", "blob:"))
-
-
-# Pages --------------------------------------------------------------------------------------------
-
-PROSE = """() => {
-  const article = document.querySelector("article").cloneNode(true);
-  article.querySelectorAll("pre, code, script, style, mjx-container").forEach((e) => e.remove());
-  return article.textContent;
-}"""
-
-
-@each_page
-def test_a_page_asks_no_other_host_typesets_its_mathematics_and_fits_a_telephone(opened, name):
-    page = opened(name)
-    page.evaluate("window.MathJax?.startup?.promise")
-    assert page.locator("article h1").count() == 1
-    assert page.locator("mjx-merror").count() == 0
-    assert page.locator(".math:not(:has(mjx-container)):not(:has(.math))").all_inner_texts() == []
-    assert not re.search(r"\\[a-zA-Z(\[]|\$", page.evaluate(PROSE))
-    page.set_viewport_size({"width": 360, "height": 740})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-
-
-# Explorers ----------------------------------------------------------------------------------------
 
 
 class Shown:
@@ -124,7 +17,7 @@ class Shown:
     def __init__(self, opened, built, name, **settings):
         self.explorer = getattr(explorers, name)()
         identifier = f"explorer-{self.explorer.name}"
-        homes = [page for page in PAGES if f'id="{identifier}"' in (built / f"{page}.html").read_text()]
+        homes = [page.stem for page in built.glob("*.html") if f'id="{identifier}"' in page.read_text()]
         assert homes, f"no page shows {identifier}"
         self.page = opened(homes[0], mathematics=False, **settings)
         self.root = self.page.locator(f"#{identifier}")

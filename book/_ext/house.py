@@ -32,15 +32,46 @@ def serve_mathjax(app: Sphinx, error: Exception | None) -> None:
         (shutil.copytree if here.is_dir() else shutil.copyfile)(here, there)
 
 
-def preload_no_font(app: Sphinx, error: Exception | None) -> None:
-    """Drop the theme's hints to load fonts early, which browsers refuse for a page opened as a file."""
+# What the theme and Sphinx write, and what stands there instead.
+_MENDED = [
+    # Browsers refuse to load fonts early for a page opened as a file.
+    (r'<link rel="preload" as="font"[^>]*>\n?', ""),
+    # Icons come twice, as a font and as a program of 1.5 MB. The font is enough.
+    (r'<script src="[^"]*/fontawesome/[^"]*/js/[^"]*"></script>\n?', ""),
+    # The sidebar lies outside of every landmark.
+    (
+        '<div class="bd-sidebar-primary bd-sidebar">',
+        '<div class="bd-sidebar-primary bd-sidebar" role="complementary" aria-label="Book">',
+    ),
+    # A button's name has to begin with the words that can be read on it.
+    (r'(class="btn search-button-field search-button__button" title="Search") aria-label="Search"', r"\1"),
+    # The empty corner of a table heads nothing.
+    (r'<th class="head"><p></p></th>', '<td class="head"></td>'),
+    # A fold is named by the words on it.
+    (r'<summary aria-label="Toggle hidden content">', "<summary>"),
+    # A full stop stays with the formula before it.
+    (
+        r'(<span class="math notranslate nohighlight">[^<]*</span>[.,;:?!)]+)',
+        r'<span class="unbroken">\1</span>',
+    ),
+    # A picture gets a box of its own, which scrolls on telephones while the caption stays.
+    (r'(<img [^>]*src="_images/[^>]*>)', r'<span class="picture">\1</span>'),
+    # Roles of the bibliography that are out of use, or promise a list that is none.
+    (r' role="doc-biblioentry"', ""),
+    (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
+]
+
+
+def mend_pages(app: Sphinx, error: Exception | None) -> None:
+    """Mend what would slow a page down, fail when it is opened as a file, or mislead a screen reader."""
     if error or app.builder.format != "html":
         return
-    for page in Path(app.outdir).glob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        kept = re.sub(r'<link rel="preload" as="font"[^>]*>\n?', "", text)
-        if kept != text:
-            page.write_text(kept, encoding="utf-8")
+    for page in Path(app.outdir).rglob("*.html"):
+        text = mended = page.read_text(encoding="utf-8")
+        for pattern, replacement in _MENDED:
+            mended = re.sub(pattern, replacement, mended)
+        if mended != text:
+            page.write_text(mended, encoding="utf-8")
 
 
 def miss_no_page(app: Sphinx, error: Exception | None) -> None:
@@ -56,6 +87,6 @@ def miss_no_page(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the three to the end of a build."""
     app.connect("build-finished", serve_mathjax)
-    app.connect("build-finished", preload_no_font)
+    app.connect("build-finished", mend_pages)
     app.connect("build-finished", miss_no_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
