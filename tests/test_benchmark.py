@@ -127,6 +127,25 @@ def test_the_command_stores_the_rows_with_the_machine_that_timed_them(instant, t
     assert results.versions["numpy"] == np.__version__
 
 
+@pytest.mark.parametrize("path", ["", ".", "no/such/folder/results.json"])
+def test_a_place_where_nothing_can_be_stored_is_refused_before_any_row_is_timed(
+    instant, tmp_path, monkeypatch, capsys, path
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["benchmark", "one-layer", "--store", path]) == 2
+    assert f"--store is {path!r}" in capsys.readouterr().err
+    assert instant == [] and list(tmp_path.iterdir()) == []
+
+
+def test_results_that_are_stored_already_outlive_a_run_that_is_refused(instant, tmp_path):
+    path = tmp_path / "results.json"
+    path.write_text("older results")
+    assert main(["benchmark", "nothing", "--store", str(path)]) == 2
+    assert path.read_text() == "older results"
+    assert main(["benchmark", "one-layer", "--store", str(path)]) == 0
+    assert names(benchmark.stored(path).rows) == ["one-layer"]
+
+
 def test_the_stored_results_hold_every_row_of_the_table():
     assert names(benchmark.stored().rows) == list(benchmark.ROWS)
 

@@ -166,7 +166,7 @@ def test_nothing_outside_the_solutions_needs_them(chapter):
 
 
 def test_a_student_copy_has_no_solution_and_runs_through(tmp_path):
-    student.main(str(tmp_path), str(ROOT / "book" / "markov-chains.ipynb"))
+    student.write_copies(tmp_path, [ROOT / "book" / "markov-chains.ipynb"])
     copy = nbformat.read(tmp_path / "markov-chains.ipynb", as_version=4)
     assert not any(has_tag(cell, "solution") for cell in copy.cells)
     NotebookClient(copy, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
@@ -222,3 +222,23 @@ def test_feedback_fits_the_page():
     for exercise in EXERCISES:
         for answer, _ in WRONG[exercise.name]:
             assert max(map(len, repr(answered(exercise, answer)).split("\n"))) <= 76
+
+
+def test_right_answers_in_other_forms_are_right():
+    there_and_back = mt.check("there-and-back", lambda pi: (lam := np.linalg.eigvals(pi)) * lam.conj())
+    assert there_and_back.right
+    assert mt.check("forty-steps-ago", clockwork=5 + 0j).parts["clockwork"][0]
+    assert mt.check("parity-at-a-distance", n_windows=np.exp(np.log(8))).parts["n_windows"][0]
+    assert mt.check("uneven-flips", by_last_token=(lag for lag in (2, 3, 4))).parts["by_last_token"][0]
+    dusty = (1 - np.eye(4)) / 3 + 1e-17 * np.eye(4)
+    assert mt.check("never-staying", kernel=dusty).parts["kernel"][0]
+
+
+def test_a_function_that_ends_the_program_does_not_end_the_reader():
+    assert "SystemExit" in repr(mt.check("lag-classes", lambda n_nodes, length: exit()))
+
+
+def test_an_endless_list_gets_an_answer():
+    from itertools import count
+
+    assert mt.check("lengths-that-fail", on_five_nodes=count()).parts["on_five_nodes"][0] is False

@@ -274,6 +274,7 @@ def test_there_are_37_features_at_the_size_of_the_paper():
         lambda: InductionHead().predict([[0, 1]], vocab_size=0),
         lambda: Unigram().predict([[]]),
         lambda: BayesOptimal((3,), 1.0).predict([[0, 1]]),
+        lambda: BayesOptimal((1, 3), 1.0).predict([[0, 1]]),
         lambda: match_features([[0, 1]], (3,)),
         lambda: match_kernel([[0, 1]], (0,)),
         lambda: monomial_features(np.ones((3, 2)), np.ones(5), 2),

@@ -103,6 +103,70 @@ def test_settings_that_would_take_hours_are_refused_with_a_way_out(opened):
     assert "choose the flow" in page.locator(".mt-lab-message").inner_text()
 
 
+SHARED = "Object.assign(window, { lab, Random, startOf, settled, positions });"
+TOLD = """changes => {
+  const settings = settled(lab, { ...startOf(lab), chains: 300, ...changes });
+  for (const result of lab.compute(settings, {})) {
+    if (!result?.losses) continue;
+    const [start, stageTwo, end] = [0, 30, 45].map((moment) => result.states[moment]);
+    const [before, after] = [0, 45].map((moment) => lab.describe(result, { ...settings, moment }));
+    const heads = result.parents.map((_, h) => start.attention[h * settings.window + h]);
+    return { before, after, start, stageTwo, end, heads, window: settings.window, losses: result.losses };
+  }
+}"""
+
+
+@pytest.fixture(scope="module")
+def told(browser):
+    """A function that trains in the laboratory and returns its sentences with the numbers of the run."""
+    page = browser.new_page()
+    page.evaluate(program("induction").replace("start(lab, program);", SHARED))
+    yield lambda settings: page.evaluate(TOLD, settings)
+    page.close()
+
+
+unusual = pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"alpha": 1, "a": 10, "chains": 1000},
+        {"alpha": 0.01, "a": 1},
+        {"a": 0.1, "gap": 8},
+        {"a": 0.3},
+        {"gap": 0},
+    ],
+)
+
+
+@unusual
+def test_the_sentence_on_stage_three_gives_its_own_changes_in_the_right_direction(told, settings):
+    run = told(settings)
+    sentence = run["after"].replace("−", "-").split("Stage III ")[1].split(";")[0]
+    for name, what in (("a", "a"), ("loss", "the loss")):
+        began, ended = run["stageTwo"][name], run["end"][name]
+        moved = re.search(rf"(raised|lowered) {what} from (\S+) to (\S+)", sentence)
+        if moved:
+            assert (moved[1] == "raised") == (ended > began)
+            assert [float(moved[2]), float(moved[3])] == pytest.approx([began, ended], rel=5e-3)
+        else:
+            left = float(re.search(rf"left {what} at (\S+)", sentence)[1])
+            assert [left, left] == pytest.approx([began, ended], rel=5e-3)
+
+
+def test_stage_three_is_said_to_lower_a_scale_that_began_too_large(told):
+    assert "Stage III lowered a from 10 to 9.9" in told({"alpha": 1, "a": 10, "chains": 1000})["after"]
+
+
+@unusual
+def test_the_sentence_before_training_agrees_with_the_heads_and_the_loss(told, settings):
+    run = told(settings)
+    gain = run["losses"][0] - run["start"]["loss"]  # over the frequencies
+    assert ("nearly the frequencies" in run["before"]) == (gain < 0.02)
+    leans = [share > 1.1 / run["window"] for share in run["heads"]]
+    assert ("leans towards its own lag" in run["before"]) == all(leans)
+    assert ("looks at all lags alike" in run["before"]) == (not any(leans))
+
+
 EVERYWHERE = """seed => {
   const rng = new Random(seed), pick = (values) => values[rng.integer(values.length)], wrong = [];
   for (let trial = 0; trial < 15; trial++) {
@@ -128,8 +192,7 @@ EVERYWHERE = """seed => {
 
 
 def test_all_panels_can_be_drawn_anywhere_in_the_space_of_settings(browser):
-    shared = "Object.assign(window, { lab, Random, startOf, settled, positions });"
     page = browser.new_page()
-    page.evaluate(program("induction").replace("start(lab, program);", shared))
+    page.evaluate(program("induction").replace("start(lab, program);", SHARED))
     assert page.evaluate(EVERYWHERE, 0) == []
     page.close()

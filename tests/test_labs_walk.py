@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import markov_transformers as mt
 from markov_transformers.claims.failure import floating_gram
-from markov_transformers.labs._bundle import engine
+from markov_transformers.labs._bundle import engine, program
 from markov_transformers.symmetry import train_with_gram
 
 LOSSES = {
@@ -268,3 +270,56 @@ def test_a_random_start_has_the_law_of_gaussian_matrices(run, unit):
 def test_walks_that_occur_several_times_are_counted(run):
     found = run("x => engine.distinct(x.map((w) => Uint8Array.from(w)))", [[0, 1], [2, 1], [0, 1], [1, 12]])
     assert found == {"walks": [[0, 1], [2, 1], [1, 12]], "weights": [2, 1, 1]}
+
+
+# The sentence ---------------------------------------------------------------------------------------
+
+SAYS = """changes => {
+  const settings = settled(lab, { ...startOf(lab), ...changes }), steps = lab.compute(settings, {});
+  let step;
+  do step = steps.next(); while (!step.done);
+  const { iterations, attention } = step.value.run;
+  return iterations.map((at, i) => [lab.describe(step.value, { ...settings, at }), [...attention[i]]]);
+}"""
+
+
+@pytest.fixture(scope="module")
+def says(browser):
+    """A function that trains in the laboratory and returns, by iteration, the sentence and the attention."""
+    page = browser.new_page()
+    page.evaluate(
+        program("walk").replace("start(lab, program);", "Object.assign(window, { lab, startOf, settled });")
+    )
+    yield lambda settings: page.evaluate(SAYS, settings)
+    page.close()
+
+
+@pytest.mark.parametrize(
+    "settings, sentence",
+    [
+        ({"p": 1}, "Its attention on the nodes is exactly even. So all walks look alike"),
+        ({"p": 1, "arithmetic": "float64"}, "Its attention on the nodes is even to 12 digits."),
+        ({"p": 1, "arithmetic": "float32"}, "Its attention is spread over the whole walk"),
+        ({"p": 0.5}, "It looks at the last node alone"),
+        (
+            {"p": 1, "loss": "square", "K": 12, "eta": 1000, "embedding": "unit"},
+            "It looks at the empty column",
+        ),
+        (
+            {"p": 0.5, "K": 12, "eta": 1000, "embedding": "unit", "start": "random"},
+            ", and the empty column gets",
+        ),
+    ],
+)
+def test_the_sentence_tells_at_every_iteration_where_the_attention_is(says, settings, sentence):
+    told = says(settings)
+    assert any(sentence in said for said, _ in told)
+    for said, attention in told:
+        *nodes, empty = attention
+        uneven = np.ptp(nodes) / np.mean(nodes) if np.ptp(nodes) else 0
+        assert ("looks at the empty column" in said) == (empty > 0.9)
+        assert ("exactly even" in said) == (uneven == 0 and empty <= 0.9)
+        if digits := re.search(r"even to (\d+) digits", said):
+            assert 10.0 ** -(int(digits[1]) + 1) < uneven <= 10.0 ** -int(digits[1]) < 1e-8
+        if "looks at the" not in said:
+            assert ("empty column" in said) == (empty > max(nodes))

@@ -615,6 +615,15 @@ def test_extreme_content_and_position_scores_that_cancel_do_not_lose_a_token():
     np.testing.assert_allclose(model.attention(parameters, [[0, 1]]), [[np.exp(-100.0), 1.0, 0.0]])
 
 
+def test_an_extreme_score_of_the_empty_column_takes_all_attention():
+    model = OneLayerModel(vocab_size=2, length=3, position_dim=5)
+    parameters = OneLayerParameters(
+        value=np.eye(2), content=np.array([0.0, 900.0]), position=np.array([0.0, -800.0, 2000.0])
+    )
+    np.testing.assert_array_equal(model.attention(parameters, [[0, 1]]), [[0, 0, 1]])
+    np.testing.assert_array_equal(model.scores(parameters, [[0, 1]]), [[0, 0]])
+
+
 @pytest.mark.parametrize("stretch", [1.0, 300.0])
 def test_both_ways_of_summing_over_places_agree_with_the_attention(stretch):
     rng = np.random.default_rng(3)

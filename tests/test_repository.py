@@ -164,6 +164,14 @@ def test_the_folder_of_a_clone_is_an_address(tmp_path):
         "https://example.org/ada/walks",
         'https://github.com/ada/walks"; rm -rf /',
         "file:///no/such/clone",
+        "https://github.com/ada/..",
+        "https://github.com/ada/.",
+        "https://github.com/ada/..git",
+        "https://github.com/ada/.git/",
+        "git@github.com:ada/...git",
+        "https://github.com/-/walks",
+        "https://github.com/é/walks",
+        "https://github.com/ada/ü",
     ],
 )
 def test_nonsense_is_refused_with_a_sentence_and_changes_nothing(copy, address):
@@ -171,6 +179,39 @@ def test_nonsense_is_refused_with_a_sentence_and_changes_nothing(copy, address):
     done = run(address, "--root", copy)
     assert done.returncode == 2
     assert repr(address) in done.stderr and "expected https://github.com/OWNER/NAME" in done.stderr
+    assert contents(copy) == before
+
+
+def test_a_name_may_hold_dots_and_begin_with_one():
+    for name in ("ada.github.io", ".walks", "walks.gitlab"):
+        assert repository.normalised(f"https://github.com/ada/{name}.git") == f"https://github.com/ada/{name}"
+
+
+@pytest.mark.parametrize("place", ["no-such-folder", "README.md", "book"])
+def test_a_root_without_the_book_is_named(copy, place):
+    before = contents(copy)
+    done = run(URL, "--root", copy / place)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert str(copy / place) in done.stderr
+    assert contents(copy) == before
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("hello", "Expecting value"),
+        ("[]", "list indices"),
+        ('{"cells": []}', "it has no code cell"),
+        ('{"cells": [{"cell_type": "markdown", "source": ["hello"]}]}', "it has no code cell"),
+    ],
+)
+def test_a_file_that_is_no_notebook_is_named_and_nothing_changes(copy, text, reason):
+    wrong = copy / "book" / "wrong.ipynb"
+    wrong.write_text(text)
+    before = contents(copy)
+    done = run(URL, "--root", copy)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert f"{wrong} is not as expected: {reason}" in " ".join(done.stderr.split())
     assert contents(copy) == before
 
 

@@ -359,6 +359,13 @@ def test_the_list_names_every_claim_and_checks_nothing(capsys, monkeypatch):
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == IDS
 
 
+def test_the_list_with_ids_is_refused(capsys):
+    for name in ("nonsense", CHEAP[0]):
+        assert main(["reproduce", "--list", name]) == 2
+        told = capsys.readouterr()
+        assert not told.out and "name no ids beside it" in told.err
+
+
 def test_a_check_that_cannot_run_says_why_and_stops_no_other(capsys, monkeypatch):
     def measure(**options):
         raise ImportError("PyTorch is missing")

@@ -35,6 +35,7 @@ from importlib.util import find_spec
 if find_spec("markov_transformers") is None:
     %pip install --quiet "git+{url}\""""
 
+_GITHUB = re.compile(r"(?:https://github\.com/|git@github\.com:)(\w[\w-]*)/([\w.-]+?)(?:\.git)?/?", re.ASCII)
 _BADGES = re.compile(r"(<!-- badges -->\n).*?(<!-- end of badges -->)", re.DOTALL)
 
 
@@ -43,10 +44,8 @@ def normalised(address: str) -> str:
     address = address.strip()
     if not address:
         return ""
-    github = re.fullmatch(
-        r"(?:https://github\.com/|git@github\.com:)([\w-]+)/([\w.-]+?)(?:\.git)?/?", address
-    )
-    if github:
+    github = _GITHUB.fullmatch(address)
+    if github and github[2] not in (".", "..", ".git"):
         return "https://github.com/{}/{}".format(*github.groups())
     path = unquote(urlsplit(address).path) if address.startswith("file://") else address
     folder = Path(path).expanduser()
@@ -84,8 +83,10 @@ def with_install_cell(text: str, url: str) -> str:
     """Return a notebook's text with the install cell as its first code cell."""
     notebook = json.loads(text)
     cells = [cell for cell in notebook["cells"] if not is_install_cell(cell)]
-    first = next(number for number, cell in enumerate(cells) if cell["cell_type"] == "code")
-    cells.insert(first, install_cell(url))
+    code = [number for number, cell in enumerate(cells) if cell["cell_type"] == "code"]
+    if not code:
+        raise ValueError("it has no code cell")
+    cells.insert(code[0], install_cell(url))
     _renumber(cells)
     notebook["cells"] = cells
     return json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
@@ -110,7 +111,7 @@ def with_address(config: str, url: str) -> str:
     for key, value in values.items():
         config, found = re.subn(rf"^(  {key}:).*$", rf'\1 "{value}"', config, flags=re.MULTILINE)
         if found != 1:
-            raise ValueError(f"_config.yml has {found} lines '  {key}:', expected one")
+            raise ValueError(f"it has {found} lines '  {key}:', expected one")
     return config
 
 
@@ -127,7 +128,7 @@ def with_badges(readme: str, url: str) -> str:
         )
     readme, found = _BADGES.subn(lambda block: block[1] + badges + block[2], readme)
     if found != 1:
-        raise ValueError(f"README.md has {found} places for badges, expected one")
+        raise ValueError(f"it has {found} places for badges, expected one")
     return readme
 
 
@@ -135,8 +136,13 @@ def point(root: Path, url: str) -> list[Path]:
     """Point the copy of the book in `root` at a normalised address, and return the files that changed."""
     writers = {root / "_config.yml": with_address, root / "README.md": with_badges}
     writers |= dict.fromkeys(sorted(root.glob("book/*.ipynb")), with_install_cell)
-    before = {path: path.read_text(encoding="utf-8") for path in writers}
-    after = {path: write(before[path], url) for path, write in writers.items()}
+    before, after = {}, {}
+    for path, write in writers.items():
+        try:
+            before[path] = path.read_text(encoding="utf-8")
+            after[path] = write(before[path], url)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is not as expected: {error}") from error
     changed = [path for path in writers if after[path] != before[path]]
     for path in changed:
         path.write_text(after[path], encoding="utf-8")
@@ -152,7 +158,9 @@ def main() -> None:
     try:
         url = normalised(arguments.url)
         changed = point(arguments.root, url)
-    except ValueError as error:
+    except FileNotFoundError as error:
+        parser.error(f"{arguments.root} holds no copy of the book: {error.filename} is missing")
+    except (OSError, ValueError) as error:
         parser.error(str(error))
     print(f"The repository is {url or 'not set'}; {len(changed)} files changed.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
@@ -34,6 +35,9 @@ def _reproduce(chosen: argparse.Namespace) -> int:
     from . import reproduce
 
     if chosen.list:
+        if chosen.ids:
+            print("--list prints every id; name no ids beside it", file=sys.stderr)
+            return 2
         print(reproduce.listing())
         return 0
     try:
@@ -52,6 +56,9 @@ def _benchmark(chosen: argparse.Namespace) -> int:
     from . import benchmark
 
     rows: list[benchmark.Row] = []
+    if chosen.store is not None and not _can_write(chosen.store):
+        print(f"--store is {chosen.store!r}; expected a file that can be written", file=sys.stderr)
+        return 2
     try:
         timed = benchmark.run(chosen.names)
     except ValueError as error:
@@ -68,9 +75,21 @@ def _benchmark(chosen: argparse.Namespace) -> int:
         return 1
     if chosen.json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
-    if chosen.store:
+    if chosen.store is not None:
         benchmark.store(benchmark.here(rows), chosen.store)
     return 0
+
+
+def _can_write(path: str) -> bool:
+    """Tell whether a file can be written there, and leave what is there as it is."""
+    existed = os.path.exists(path)
+    try:
+        open(path, "a", encoding="utf-8").close()
+    except OSError:
+        return False
+    if not existed:
+        os.remove(path)
+    return True
 
 
 def _kept(items: Iterable, kept: list) -> Iterator:

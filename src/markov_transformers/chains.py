@@ -360,7 +360,7 @@ class NGramChain:
 
         Returns
         -------
-        numpy.ndarray, shape (d ** r_n, d ** r_n) or (batch, d ** r_n, d ** r_n)
+        numpy.ndarray, shape (n_windows, n_windows) or (batch, n_windows, n_windows)
             Entry ``[w, v]`` is the probability that window v follows window w. Windows are
             numbered oldest token first: ``(x_{t-r_n}, ..., x_{t-1})`` read in base d. Each row
             has at most d entries: the window moves on by one token. It is the transpose of
@@ -398,7 +398,7 @@ class NGramChain:
 
         Returns
         -------
-        numpy.ndarray, shape (d ** r_n,) or (batch, d ** r_n)
+        numpy.ndarray, shape (n_windows,) or (batch, n_windows)
             Windows numbered as in `transition_matrix`.
 
         Raises

@@ -317,9 +317,10 @@ def match_features(tokens: np.ndarray, subset: tuple[int, ...], vocab_size: int 
 
     Returns
     -------
-    numpy.ndarray, shape (n_sequences, length + 1 - max(S), d ** len(S))
+    numpy.ndarray, shape (n_sequences, length + 1 - max(S), n_patterns)
         Features of the positions l = max(S) + 1, ..., L + 1, counted from one; the last belongs
-        to the token to be predicted. Entries are ordered lexicographically, nearest lag first.
+        to the token to be predicted. There is an entry for each pattern at the lags, in
+        lexicographic order, nearest lag first.
 
     Raises
     ------

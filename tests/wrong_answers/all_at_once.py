@@ -18,6 +18,7 @@ WRONG = {
     "only-longer": [
         ({"factor": 1}, "Its gradient does"),
         ({"factor": 0.1}, "over a shorter way"),
+        ({"factor": 100}, "twice"),
         ({"length": lambda length, slope, rate: abs(length - rate * slope)}, "What is the angle?"),
         ({"length": lambda length, slope, rate: np.hypot(length, slope)}, "How long is the step?"),
         ({"power": 0.5}, "keeps its size"),

@@ -4,7 +4,7 @@ import numpy as np
 
 WRONG = {
     "lengths-that-fail": [
-        ({"on_five_nodes": [5, 10, 15, 20, 25, 30]}, "does not belong"),
+        ({"on_five_nodes": [5, 10, 15, 20, 25, 30]}, "do not belong"),
         ({"on_five_nodes": [6, 11, 16, 21]}, "lacks one member"),
         ({"visits": lambda k, n: np.bincount(-np.arange(n) % k, minlength=k)}, "is too high"),
         ({"visits": lambda k, n: np.bincount(np.arange(1, n) % k, minlength=k)}, "comes from below"),

@@ -7,7 +7,7 @@ _BOOK = np.array([0.99, 0.99, 0.01, 0.1, 0.99, 0.01, 0.99, 0.1]).reshape(2, 2, 2
 WRONG = {
     "price-by-hand": [
         ({"parent": lambda e: (1 - 2 * e) ** 2}, "Is one factor μ(E) missing?"),
-        ({"with_lag_1": lambda e: (1 - 2 * e) ** 2 / 2}, "Twice as much"),
+        ({"with_lag_1": lambda e: (1 - 2 * e) ** 2 / 2}, "Is one factor μ(E) missing?"),
         ({"twice_as_far": lambda e: (1 - 2 * e) ** 2 / 2}, "Two copies stand in between"),
         ({"parent": lambda e: 0.32}, "the result is off"),
     ],

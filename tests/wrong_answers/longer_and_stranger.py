@@ -24,6 +24,7 @@ WRONG = {
     "other-eyes": [
         ({"work": ["FullHistoryMatch", "BayesOptimal"]}, "one member too many"),
         ({"work": ["GIH"]}, "does not belong there"),
+        ({"work": [mt.FullHistoryMatch]}, "by name, as text"),
         ({"beats_unigram": "no"}, "still a parent"),
     ],
     "when-the-leak-shows": [
@@ -50,6 +51,7 @@ WRONG = {
     "one-scale-for-all": [
         ({"settle": _first_model}, "too low"),
         ({"settle": lambda models, c, w: 8.87}, "too high"),
+        ({"settle": lambda models, c, w: models.clear() or 14.99999549}, "too high"),
         ({"mixture": 5.1}, "100 tokens alone"),
         ({"mixture": 8.9}, "Too high"),
         ({"needed": "stays"}, "single lengths"),

@@ -11,6 +11,16 @@ def _fittest_at_the_start(model, w, a):
     return [model.sets[speed.argmax()]]
 
 
+def _as_if_heads_were_alike(model, w, a):
+    alike = np.eye(3) * w.diagonal().mean()
+    found = []
+    for i, S in enumerate(model.sets):
+        c = np.where(np.arange(len(model.sets)) == i, 1.0, 1e-5)
+        speed = -model.loss_and_gradients(c, alike, a)[1]["c"] / c
+        found += [S] if speed.argmax() == i else []
+    return found
+
+
 def _gap(attention, window):
     return np.log((window - 1) * attention / (1 - attention))
 
@@ -19,7 +29,8 @@ WRONG = {
     "who-comes-to-rest": [
         ({"half_time": 4 * np.log(99) / _SPEED}, "factor 4"),
         ({"half_time": 2 * np.log(99) / _SPEED}, "speed of c"),
-        ({"half_time": np.log(100) / _SPEED}, "Too high"),
+        ({"half_time": np.log(100) / _SPEED}, "leaves ninety-nine"),
+        ({"half_time": 5}, "Too high"),
         ({"resting": ["A", "B"]}, "lacks 2 members"),
         ({"resting": ["A", "B", "C", "D", "F"]}, "one member too many"),
         ({"stable": ["A", "F"]}, "one member too many"),
@@ -42,6 +53,7 @@ WRONG = {
     "almost-no-shift": [
         ({"needed": 1}, "at ε = 0.1"),
         ({"needed": 0.01}, "A whole number is wanted"),
+        ({"needed": 10}, "leave α as it is"),
         ({"ends_near": 22}, "The shift has to reach the model"),
         ({"ends_near": 4}, "still positive"),
         ({"ends_near": 9.3}, "negative already"),
@@ -51,5 +63,6 @@ WRONG = {
         (lambda model, w, a: [(1, 2)], "does not belong there"),
         (lambda model, w, a: model.sets, "too many"),
         (lambda model, w, a: [], "is empty"),
+        (_as_if_heads_were_alike, "does not belong there"),
     ],
 }

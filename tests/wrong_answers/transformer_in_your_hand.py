@@ -2,6 +2,12 @@
 
 import numpy as np
 
+
+def _least_in_squares(attention):
+    neglected = (attention**2).sum(axis=0).argmin()
+    return np.eye(3, dtype=int)[neglected], np.zeros(3, dtype=int)
+
+
 WRONG = {
     "count-the-numbers": [
         ({"parameters": 51}, "the classifier's"),
@@ -22,6 +28,8 @@ WRONG = {
         ({"reachable": [(), (1,), (2,), (3,), (1, 3)]}, "one member too many"),
         ({"like_head_one": [(2,)]}, "lacks one member"),
         ({"like_head_one": [2]}, "should hold tuples"),
+        ({"reachable": [np.array([]), np.array([1]), np.array([3, 1])]}, "lacks one member; what is there"),
+        ({"like_head_one": [(2, 1)]}, "lacks one member; what is there is right"),
     ],
     "purer-than-perfect": [
         ({"lost": [3, 4, 4]}, "copy of head 1"),
@@ -43,5 +51,6 @@ WRONG = {
         ({"rival": lambda attention: ((0, 1, 2), (0, 1, 1))}, "beats the rival"),
         ({"rival": lambda attention: ((0, 1, 2), (0, 1, 2))}, "should differ"),
         ({"rival": lambda attention: ((0, 0, 1), (0, 0, 0))}, "beats the rival"),
+        ({"rival": _least_in_squares}, "beats the rival"),
     ],
 }

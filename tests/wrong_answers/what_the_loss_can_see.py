@@ -8,6 +8,16 @@ _ENTRIES = [(2, 3, 2, 1), (2, 2, 1, 1), (1, 2, 0, 2), (0, 1, 3, 1), (3, 0, 2, 1)
 _ONE = [1, 0, 1, 2, 2, 0, 0, 1, 2, 1, 1, 0, 2, 0, 1, 2, 0, 0]
 _TWO = [1, 0, 1, 2, 1, 1, 0, 2, 0, 1, 2, 2, 0, 0, 1, 2, 0, 0]
 
+_IDLE = {  # the cases that never change
+    (3, 4, 0, 0): True,
+    (3, 4, 3, 4): True,
+    (3, 4, 1, 2): False,
+    (2, 6, 4, 1, 3, 2): True,
+    (2, 0, 4, 1, 0, 2): True,
+    (5, 2): True,
+    (2, 0, 4, 1, 0, 1): False,
+}
+
 
 def _pull(n, m, s, a, epsilon):
     votes = np.exp(a * s)
@@ -34,6 +44,8 @@ WRONG = {
         ({"entries": [(b, a, k, n) for a, b, k, n in _ENTRIES]}, "newest comes first"),
         ({"entries": _ENTRIES[:-1]}, "lacks one member"),
         ({"entries": [(2, 3, 2)]}, "tuple of four numbers"),
+        ({"entries": [np.array(entry) for entry in _ENTRIES[1:]]}, "what is there is right"),
+        ({"entries": np.array([(b, a, k, n) for a, b, k, n in _ENTRIES])}, "newest comes first"),
         ({"kinds": 6}, "the same table"),
         ({"kinds": 5}, "without any token of the query"),
         ({"unmatched": 1}, "More than one window"),
@@ -56,6 +68,9 @@ WRONG = {
             "one kind of key does not occur is idle",
         ),
         ({"idle": lambda n, m: 0.5}, "True or False"),
+        ({"idle": lambda n, m: np.array(False)}, "is idle"),
+        ({"idle": lambda n, m: _IDLE.get((*n, *m), True)}, "is not idle"),
+        ({"idle": lambda n, m: _IDLE.get((*n, *m), False)}, "is idle"),
     ],
     "how-many-look-alike": [
         (lambda first, n: _alike(first, n, end_counts=False), "is off"),

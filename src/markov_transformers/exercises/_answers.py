@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from itertools import islice
 
 import numpy as np
+
+_LONGEST = 10_000  # members of a set that are looked at
+_DUST = 1e-12  # what an optimiser leaves where it means zero
 
 
 class Wrong(Exception):
@@ -58,6 +63,8 @@ def number(
     for slip, message in (slips or {}).items():
         if near(slip):
             raise Wrong(message)
+    if rel and expected and math.isclose(value, expected, rel_tol=0.02):
+        raise Wrong("Close. Give more digits.")
     if value < expected:
         raise Wrong(f"Too low. {low}".strip())
     raise Wrong(f"Too high. {high}".strip())
@@ -66,9 +73,9 @@ def number(
 def whole(answer: object, expected: int, **hints: object) -> int:
     """Compare an integer with the expected one; hints as for `number`."""
     value = a_number(answer)
-    if value != int(value):
-        raise Wrong(f"A whole number is wanted, this is {value:g}.")
-    return int(number(value, expected, rel=0.0, **hints))  # type: ignore[arg-type]
+    if not math.isclose(value, round(value), rel_tol=1e-9, abs_tol=1e-9):
+        raise Wrong(f"A whole number is wanted, this is {value:.10g}.")
+    return int(number(round(value), expected, rel=0.0, **hints))  # type: ignore[arg-type]
 
 
 def an_array(answer: object, shape: Sequence[int | None], what: str = "The array") -> np.ndarray:
@@ -76,7 +83,7 @@ def an_array(answer: object, shape: Sequence[int | None], what: str = "The array
     array = _plain(answer)
     wanted = (
         "("
-        + ", ".join("any" if n is None else str(n) for n in shape)
+        + ", ".join("any length" if n is None else str(n) for n in shape)
         + ("," if len(shape) == 1 else "")
         + ")"
     )
@@ -121,23 +128,24 @@ def stochastic(answer: object, n_states: int | None = None, what: str = "The mat
     matrix = an_array(answer, (n_states, n_states), what)
     if matrix.shape[0] != matrix.shape[1] or not matrix.size:
         raise Wrong(f"{what} should be square, this has shape {matrix.shape}.")
-    if (matrix < 0).any():
-        raise Wrong(f"{what} has a negative entry at {_place(np.argwhere(matrix < 0)[0])}.")
+    if (matrix < -_DUST).any():
+        raise Wrong(f"{what} has a negative entry at {_place(np.argwhere(matrix < -_DUST)[0])}.")
+    matrix = np.where(matrix < _DUST, 0.0, matrix)
     sums = matrix.sum(axis=1)
-    if not np.allclose(sums, 1, atol=1e-9):
-        row = int(np.argmax(~np.isclose(sums, 1, atol=1e-9)))
-        raise Wrong(f"{what} should have rows that sum to one; row {row} sums to {sums[row]:.6g}.")
-    return matrix
+    off = np.abs(sums - 1) > 1e-6
+    if off.any():
+        row = int(np.argmax(off))
+        raise Wrong(f"{what} should have rows that sum to one; row {row} sums to {sums[row]:.8g}.")
+    return matrix / sums[:, None]
 
 
 def choice(answer: object, right: str, remarks: Mapping[str, str]) -> str:
     """Compare a word with the right one; `remarks` says something about each of the others."""
     options = sorted([right, *remarks])
-    if not isinstance(answer, str) or answer.strip().lower() not in options:
-        raise Wrong(
-            f"Choose one of {', '.join(repr(option) for option in options)}; this is {_kind(answer)}."
-        )
-    word = answer.strip().lower()
+    word = answer.strip(" .!").lower() if isinstance(answer, str) else ""
+    if word not in options:
+        shown = repr(answer)[:60] if isinstance(answer, str) else _kind(answer)
+        raise Wrong(f"Choose one of {', '.join(map(repr, options))}; this is {shown}.")
     if word != right:
         raise Wrong(remarks[word])
     return word
@@ -149,12 +157,15 @@ def a_set(answer: object, expected: Iterable, what: str = "The set") -> set:
     if isinstance(answer, (str, bytes, Mapping)) or not isinstance(answer, Iterable):
         raise Wrong(f"{what} should be a list, this is {_kind(answer)}.")
     try:
-        given = {_member(item) for item in answer}
+        given = {_member(item) for item in islice(answer, _LONGEST + 1)}
     except (TypeError, ValueError, OverflowError):
         raise Wrong(f"{what} should be a list of finite numbers or of tuples of them.") from None
+    if len(given) > _LONGEST:
+        raise Wrong(f"{what} is far too long.")
     extra, missing = len(given - target), len(target - given)
     if extra and missing:
-        raise Wrong(f"{what} has {_count(extra)} that does not belong there, and lacks {_count(missing)}.")
+        verb = "does" if extra == 1 else "do"
+        raise Wrong(f"{what} has {_count(extra)} that {verb} not belong there, and lacks {_count(missing)}.")
     if extra:
         raise Wrong(f"{what} has {_count(extra)} too many.")
     if missing:
@@ -170,10 +181,10 @@ def call(function: object, *arguments: object, shown: str = "") -> object:
         raise Wrong(f"A function is wanted, this is {_kind(function)}.")
     where = f" for {shown}" if shown else ""
     try:
-        value = function(*(np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments))
+        value = function(*(copy(a) if isinstance(a, (np.ndarray, list, dict)) else a for a in arguments))
     except Wrong:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Wrong(f"Your function raised {type(error).__name__}: {error}{where}.") from None
     if value is None or value is ...:
         raise Wrong("waiting for your function to return something.", waiting=True)
@@ -226,7 +237,9 @@ def _equal(value: object, other: object, rel: float, abs: float) -> bool:
 def _plain(answer: object) -> np.ndarray | None:
     """Return real numbers, fractions among them, as a float array; None for anything else."""
     try:
-        array = np.asarray(answer)
+        array = np.asarray(answer.detach() if hasattr(answer, "detach") else answer)
+        if array.dtype.kind == "c" and (np.abs(array.imag) <= 1e-9 * np.maximum(1, np.abs(array))).all():
+            array = array.real
         return array.astype(float) if array.dtype.kind in "iufO" else None
     except Exception:
         return None

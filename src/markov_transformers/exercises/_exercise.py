@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ._answers import Wrong
 
 _WIDTH = 76
@@ -90,7 +92,8 @@ def _judge(checker: Callable[[object], str | None], answer: object) -> tuple[boo
     if answer is ... or answer is None:
         return None, _WAITING
     try:
-        lesson = checker(answer)
+        with np.errstate(all="ignore"):
+            lesson = checker(answer)
     except Wrong as wrong:
         return (None if wrong.waiting else False), str(wrong)
     except Exception as error:  # a reader meets no traceback, whatever the answer was

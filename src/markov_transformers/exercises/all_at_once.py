@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._answers import a_set, choice, function, number
+from ._cases import generators
 from ._exercise import exercise
 
 _CHAPTER = "all-at-once"
@@ -35,15 +36,14 @@ class OnlyLonger:
         slips = {
             1.0: "The loss does not change with the length. Its gradient does.",
             0.1: "The loss of a shorter matrix changes as much, over a shorter way.",
-            100.0: "Once is enough: the way is ten times shorter.",
+            100.0: "This counts the shorter way twice.",
         }
         hint = "Compare the losses at W + δ and at W/10 + δ/10."
         number(answer, 10.0, rel=1e-3, low=hint, high=hint, slips=slips)
         return "That is why the first steps throw the value matrix about: it starts short."
 
     def length(answer):
-        rng = np.random.default_rng(12)
-        cases = [tuple(rng.uniform(0.1, 2, 3).round(3).tolist()) for _ in range(4)]
+        cases = [tuple(rng.uniform(0.1, 2, 3).round(3).tolist()) for rng in generators(12, 4)]
         slips = [
             (
                 lambda length, slope, rate: abs(length - rate * slope),
@@ -75,8 +75,7 @@ class OnlyLonger:
 @exercise(_CHAPTER, "a-product-that-starts-small", "A product that starts small", level=2, minutes=25)
 class AProductThatStartsSmall:
     def query(answer):
-        rng = np.random.default_rng(13)
-        cases = [tuple(rng.uniform(-1, 2, 4).round(3).tolist()) for _ in range(5)]
+        cases = [tuple(rng.uniform(-1, 2, 4).round(3).tolist()) for rng in generators(13, 5)]
         slips = [
             (
                 lambda q, k, g, t: q * np.exp(g * t),
@@ -144,7 +143,9 @@ class UnderTheFloor:
                 "Both copies, the query's and the key's, are shortened.",
             ),
         ]
-        cases = [(0.001, 1e-5, 3), (0.05, 1e-5, 3), (0.001, 0.1, 3), (0.3, 0.02, 5), (2.0, 0.5, 2)]
+        rng = np.random.default_rng()
+        fresh = (10 ** rng.uniform(-2, 0), 10 ** rng.uniform(-4, -1), int(rng.integers(2, 7)))
+        cases = [(0.001, 1e-5, 3), (0.05, 1e-5, 3), (0.001, 0.1, 3), (0.3, 0.02, 5), (2.0, 0.5, 2), fresh]
         function(
             answer,
             counted,
@@ -166,9 +167,8 @@ class UnderTheFloor:
 @exercise(_CHAPTER, "why-the-wrong-pair", "Why the wrong pair?", level=3, minutes=60)
 class WhyTheWrongPair:
     def share_speeds(answer):
-        rng = np.random.default_rng(14)
         cases = []
-        for size in (2, 4, 7):
+        for size, rng in zip((2, 4, 7, 5), generators(14, 3)):
             c, slope = rng.uniform(0.2, 1, size), rng.normal(size=size)
             cases.append((c, slope - c * (c @ slope) / (c @ c)))  # no gradient along c
 

@@ -69,7 +69,7 @@ class RowsOfASample:
             (lambda w, t, rate, e: rate * w * t / len(w) / e, "Right at the start. Later the slope falls."),
         ]
         rng = np.random.default_rng(8)
-        cases = [(rng.dirichlet(np.full(6, 9.0)), t, 0.5, 0.1) for t in (1.0, 40.0)]
+        cases = [(rng.dirichlet(np.full(n, 9.0)), t, 0.5, 0.1) for n, t in ((6, 1.0), (4, 40.0))]
         show = lambda w, t, rate, e: f"{len(w)} shares and t = {t:g}"  # noqa: E731
         function(answer, reference, cases, show=show, slips=slips)
         return "In the long run the rows go like the square roots of the shares."

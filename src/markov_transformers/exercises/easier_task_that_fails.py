@@ -40,8 +40,10 @@ class LengthsThatFail:
 @exercise(_CHAPTER, "a-nudge", "A nudge", level=2, minutes=25)
 class ANudge:
     def leaves_at(answer):
-        function(answer, _leaves_at, [(1e-3,), (3e-5,), (1e-8,)], show="a nudge of {:g}".format, abs=1.0)
-        return "About one iteration for each power of ten: the nudge grows tenfold at a time."
+        function(
+            answer, _leaves_at, [(1e-3,), (1e-8,), (1e-12,), (1e-14,)], show="a nudge of {:g}".format, abs=1.0
+        )
+        return "Each iteration makes up for more than one power of ten: growth feeds on itself."
 
 
 def _leaves_at(nudge: float) -> int:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterable
+from itertools import islice
+
 import numpy as np
 
 from ..chains import NGramChain
@@ -74,23 +78,21 @@ class FortyStepsAgo:
 @exercise(_CHAPTER, "uneven-flips", "Useless parents, one more time", level=2, minutes=15)
 class UnevenFlips:
     def by_last_token(answer):
-        _lags(answer)
-        a_set(answer, [2, 3, 4])
+        a_set(_lags(answer), [2, 3, 4])
         return "Lag 1 tells nothing: whatever the token there, the one at lag 2 is still a fair coin."
 
     def by_second_last(answer):
-        _lags(answer)
-        a_set(answer, [1, 2, 3, 4])
+        a_set(_lags(answer), [1, 2, 3, 4])
         return "The flips now favour one token, and that small imbalance is seen at every lag."
 
 
-def _lags(answer: object) -> None:
-    lags = an_array(
-        np.array(list(answer) if isinstance(answer, set) else answer, dtype=object), (None,), "The list"
-    )
+def _lags(answer: object) -> list[float]:
+    given = list(islice(answer, 100)) if isinstance(answer, Iterable) else answer
+    lags = an_array(given, (None,), "The list")
     strange = [lag for lag in lags if lag not in (1, 2, 3, 4)]
     if strange:
         raise Wrong(f"Only the lags 1, 2, 3 and 4 are asked for, not {strange[0]:g}.")
+    return lags.tolist()
 
 
 @exercise(_CHAPTER, "as-good-as-the-parents", "As good as the parents", level=3, minutes=35)
@@ -101,15 +103,17 @@ class AsGoodAsTheParents:
         except (TypeError, ValueError):
             raise Wrong("Hand in three things: (kernel, lags, subset).") from None
         try:
-            chain = NGramChain(kernel, lags=tuple(int(lag) for lag in lags))
-            seen = tuple(sorted(int(lag) for lag in subset))
+            parents, seen = (tuple(sorted(operator.index(lag) for lag in some)) for some in (lags, subset))
+            if max(*parents, *seen, 0) > 8:
+                raise Wrong("Lags up to 8 are enough for an example.")
+            chain = NGramChain(kernel, lags=parents)
             windows = chain.stationary_windows(max(*chain.lags, *seen, 0) + 1)
             told, most = (chi2_information(windows, s) for s in (seen, chain.lags))
         except (TypeError, ValueError, OverflowError) as error:
             raise Wrong(f"The library refuses it: {error}.") from None
         for axis, lag in enumerate(chain.lags):
-            if np.ptp(chain.kernel, axis=axis).max() < 1e-12:
-                raise Wrong(f"The kernel does not depend on lag {lag}: it is no parent.")
+            if np.ptp(chain.kernel, axis=axis).max() < 1e-2:
+                raise Wrong(f"The kernel does not depend on lag {lag}, or hardly: it is no parent.")
         if set(seen) >= set(chain.lags):
             raise Wrong("The set holds all parents.")
         if most < 1e-9:

@@ -24,7 +24,7 @@ class TimidForever:
             (lambda p: reference(1 - p), "The step up comes first."),
         ]
         function(answer, reference, [(0.9,), (0.5,), (0.23,)], show="p = {}".format, slips=slips)
-        return "Whatever p is, the limit lies nearer to one half."
+        return "Unless p is one half, the limit lies nearer to one half than the truth."
 
 
 @exercise(_CHAPTER, "a-small-rate", "A small rate", level=2, minutes=20)

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..chains import NGramChain
 from ._answers import Wrong, call, choice, function
 from ._exercise import exercise
 
@@ -68,6 +67,10 @@ class ARuleWithTeeth:
             ([0.7, 0.45, 0.5, 0.52, 0.3], "one run in five close"),
             ([0.7, 0.75, 0.71, 0.7, 0.7], "one run too good to be true"),
             ([0.7, 0.658, 0.7, 0.7, 0.7], "a run just within three standard errors"),
+            ([0.7, 0.655, 0.7, 0.7, 0.7], "a run just beyond three standard errors"),
+            ([0.7, 0.69, 0.5, 0.4, 0.3], "two runs in five close"),
+            ([0.7, 0.69, 0.71, 0.4, 0.3], "three runs in five close"),
+            ([0.7, 0.69, 0.4, 0.3], "half of the runs close"),
         ]
         for values, shown in cases:
             accuracy = np.array(values)
@@ -76,6 +79,12 @@ class ARuleWithTeeth:
                 raise Wrong("A rule returns 'reproduced', 'with a change' or 'not reproduced'.")
             if verdict != _judge(accuracy, 0.7, 1000):
                 raise Wrong(f"With {shown}, the rule says {verdict!r}.")
+        for sigmas, wanted in ((2.9, "reproduced"), (3.1, "not reproduced")):
+            accuracy = np.full(5, 0.95 - sigmas * np.sqrt(0.95 * 0.05 / 1000))
+            if call(answer, accuracy, 0.95, 1000) != wanted:
+                raise Wrong(
+                    f"All runs lie {sigmas} standard errors below an optimum of 0.95. Which error is it?"
+                )
         if call(answer, np.full(5, 0.65), 0.7, 100) != "reproduced":
             raise Wrong(
                 "With 100 test walks the same distance is within the noise. Does the rule use the number?"
@@ -97,9 +106,7 @@ class AWitnessInFractions:
             for x in (0, 1):
                 if entries[a, 0, x] + entries[a, 1, x] != 1:
                     raise Wrong("Windows of two tokens are not uniform. Which sums must be one for that?")
-        floats = np.array([float(entries[i]) for i in np.ndindex(2, 2, 2)]).reshape(2, 2, 2)
-        windows = NGramChain(floats, lags=(1, 2)).stationary_windows(4)
-        if np.allclose(windows.sum(axis=3), 1 / 8, atol=1e-12):
+        if all(entry == Fraction(1, 2) for entry in entries.values()):
             raise Wrong("Windows of three tokens are uniform here: the kernel says nothing.")
         return "Four equations between fractions settle it, with no rounding and no sample."
 

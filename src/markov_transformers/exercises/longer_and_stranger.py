@@ -12,6 +12,7 @@ from ..induction import BayesOptimal, Unigram
 from ..staged import StagedModel
 from ..windows import WindowCounts
 from ._answers import Wrong, a_number, a_set, call, choice, function, number
+from ._cases import generators
 from ._exercise import exercise
 
 _CHAPTER = "longer-and-stranger"
@@ -38,7 +39,7 @@ class AFourthToken:
 
     def distance(answer):
         hint = "Sum the absolute differences over the four tokens, then take the mean over the chains."
-        slips = {0.00064: hint, 0.00128: "This is the total variation. The l1 distance is twice as large."}
+        slips = {0.00064: hint, 0.00128: "This is the total variation. How does the l1 distance differ?"}
         number(answer, 0.00256, rel=0.02, low=hint, high=hint, slips=slips)
         return "On four tokens it is the induction head that it was on three."
 
@@ -46,6 +47,8 @@ class AFourthToken:
 @exercise(_CHAPTER, "other-eyes", "Seen with other eyes", level=2, minutes=20)
 class OtherEyes:
     def work(answer):
+        if isinstance(answer, (list, tuple, set)) and not all(isinstance(name, str) for name in answer):
+            raise Wrong('Give the predictors by name, as text, like ["transformer", "GIH"].')
         a_set(answer, ["FullHistoryMatch"], what="Your list of predictors")
         return "Who compares whole windows needs not know which lags are parents."
 
@@ -58,9 +61,9 @@ class OtherEyes:
 @exercise(_CHAPTER, "when-the-leak-shows", "When the leak shows", level=2, minutes=20)
 class WhenTheLeakShows:
     def length(answer):
-        rng = np.random.default_rng(15)
         cases = [
-            (10 ** rng.uniform(-4, -2), rng.uniform(0.02, 0.2), int(rng.integers(50, 5000))) for _ in "abcd"
+            (10 ** rng.uniform(-4, -2), rng.uniform(0.02, 0.2), int(rng.integers(50, 5000)))
+            for rng in generators(15, 4)
         ]
         slips = [
             (lambda leak, d, at: at * d / leak, "The distance falls with the root of the length."),
@@ -76,8 +79,7 @@ class WhenTheLeakShows:
         return "A leak ten times smaller is good for contexts a hundred times longer."
 
     def scale(answer):
-        rng = np.random.default_rng(16)
-        cases = [(10 ** rng.uniform(-4, -1), rng.uniform(0.01, 0.4)) for _ in range(5)]
+        cases = [(10 ** rng.uniform(-4, -1), rng.uniform(0.01, 0.4)) for rng in generators(16, 5)]
         slips = [
             (
                 lambda share, m: np.log((1 / share - 1) / m),
@@ -143,11 +145,13 @@ class AHumblerScale:
 @exercise(_CHAPTER, "one-scale-for-all", "One scale for all lengths?", level=3, minutes=60)
 class OneScaleForAll:
     def settle(answer):
-        for lengths in ((10,), (10, 30), (30, 60), (10, 20, 100)):
+        rng = np.random.default_rng()
+        fresh = (int(rng.integers(10, 40)), int(rng.integers(40, 80)))
+        for lengths in ((10,), (10, 30), (30, 60), (10, 20, 100), fresh):
             models = [_short(length) for length in lengths]
             shown = f"contexts of {', '.join(map(str, lengths))} tokens"
-            value = a_number(call(answer, models, _TRAINED["c"], _TRAINED["w"], shown=shown))
             best = _settle(models)
+            value = a_number(call(answer, models, _TRAINED["c"], _TRAINED["w"], shown=shown))
             if abs(value - best) > 0.03 * best:
                 raise Wrong(f"For {shown} the scale is too {'low' if value < best else 'high'}.")
         return "At this scale the lengths pull with equal force in opposite directions."

@@ -55,9 +55,9 @@ class PeriodThree:
             values = np.asarray(answer, dtype=complex).ravel()
         except (TypeError, ValueError, OverflowError):
             raise Wrong("A list of complex numbers is wanted.") from None
-        off = values[~np.isclose(np.abs(values), 1, atol=1e-3)]
+        off = values[~np.isclose(np.abs(values), 1, atol=2e-2)]
         if off.size:
-            raise Wrong(f"{off[0]:.3g} is not on the unit circle: its modulus is {abs(off[0]):.3g}.")
+            raise Wrong(f"{off[0]:.3g} is not on the unit circle: its modulus is {abs(off[0]):.5g}.")
         if values.size != 3:
             raise Wrong(f"There are not {values.size} of them. Their number is the period.")
         if not np.allclose(values**3, 1, atol=1e-2) or len(set(np.round(np.angle(values), 1) % 6.2)) < 3:

@@ -78,7 +78,7 @@ class OtherParents:
 @exercise(_CHAPTER, "how-long-is-a-cycle", "How long is a cycle?", level=2, minutes=30)
 class HowLongIsACycle:
     def law(answer):
-        for d in (1, 2, 3, 5, 8):
+        for d in (1, 2, 3, 5, 8, int(np.random.default_rng().integers(4, 20))):
             shown = f"d = {d}"
             given = an_array(call(answer, d, shown=shown), (d,), f"For {shown} the law")
             if not np.isclose(given.sum(), 1, atol=1e-6):

@@ -10,6 +10,7 @@ from ..chains import DirichletPrior
 from ..staged import StagedModel
 from ..windows import WindowCounts
 from ._answers import a_set, call, choice, function, number, whole
+from ._cases import generators
 from ._exercise import exercise
 
 _CHAPTER = "three-stages"
@@ -18,15 +19,15 @@ _CHAPTER = "three-stages"
 @exercise(_CHAPTER, "who-comes-to-rest", "Who comes to rest?", level=1, minutes=15)
 class WhoComesToRest:
     def half_time(answer):
+        speed = 0.04 * 0.02 / 0.0007
         slips = {
-            4 * np.log(99) / (0.04 * 0.02 / 0.0007): "The speed has a factor 4 in front.",
-            2
-            * np.log(99)
-            / (0.04 * 0.02 / 0.0007): "This is the speed of c. The share goes with its square.",
+            4 * np.log(99) / speed: "The speed has a factor 4 in front.",
+            2 * np.log(99) / speed: "This is the speed of c. The share goes with its square.",
+            np.log(100) / speed: "A share of one in a hundred leaves ninety-nine for the other.",
             50: "That is the lead itself, inverted. The logarithm of which ratio grows at a constant speed?",
         }
         hint = "Start from the logarithm of the ratio of the two shares, and from its speed."
-        number(answer, np.log(99) / (0.04 * 0.02 / 0.0007), rel=1e-3, low=hint, high=hint, slips=slips)
+        number(answer, np.log(99) / speed, rel=1e-3, low=hint, high=hint, slips=slips)
         return "A set that is hardly there needs only a logarithm of its odds to catch up."
 
     def resting(answer):
@@ -41,11 +42,10 @@ class WhoComesToRest:
 @exercise(_CHAPTER, "one-lag-or-two", "When is a second head worth it?", level=2, minutes=20)
 class OneLagOrTwo:
     def least_gap(answer):
-        rng = np.random.default_rng(3)
-        cases = [
-            (single, single * rng.uniform(1.02, 1.6), int(window))
-            for single, window in zip(rng.uniform(0.05, 0.4, 5), rng.integers(2, 9, 5))
-        ]
+        cases = []
+        for rng in generators(3, 5):
+            single = rng.uniform(0.05, 0.4)
+            cases.append((single, single * rng.uniform(1.02, 1.6), int(rng.integers(2, 9))))
 
         def gap(attention, window):
             return np.log((window - 1) * attention / (1 - attention))
@@ -102,8 +102,8 @@ class TheWrongHeadSharpens:
 @exercise(_CHAPTER, "almost-no-shift", "Almost no shift", level=2, minutes=20)
 class AlmostNoShift:
     def needed(answer):
-        slips = {1: "This is the number at ε = 0.1.", 0.01: "Which of the two is divided by the other?"}
-        whole(answer, 100, low="The rule of thumb is α / ε.", high="The rule of thumb is α / ε.", slips=slips)
+        hint = "Insert the new ε into the rule of thumb, and leave α as it is."
+        whole(answer, 100, low=hint, high=hint, slips={1: "This is the number at ε = 0.1."})
         return "A context of 100 tokens has about eleven matches for a pattern, far too few."
 
     def ends_near(answer):
@@ -125,13 +125,27 @@ class AlmostNoShift:
 @exercise(_CHAPTER, "where-a-race-can-end", "Where a race can end", level=3, minutes=50)
 class WhereARaceCanEnd:
     def can_end(answer):
-        cases = ((0.1, 3.0, 0.01), (0.01, 3.0, 0.01), (0.01, 3.0, 1.0), (0.01, 5.0, 0.01), (0.01, 3.0, 12.0))
+        cases = [
+            (0.1, np.full(3, 3.0), 0.01),
+            (0.01, np.full(3, 3.0), 0.01),
+            (0.01, np.full(3, 3.0), 1.0),
+            (0.01, np.full(3, 5.0), 0.01),
+            (0.01, np.full(3, 3.0), 12.0),
+            (0.1, _one_blind_head(), 0.1),
+        ]
         for alpha, own, a in cases:
-            model = _model(alpha)
-            w = model.initial_parameters(own=own)["w"]
-            shown = f"α = {alpha:g}, own weights {own:g} and a = {a:g}"
-            a_set(call(answer, model, w, a, shown=shown), _ends(model, w, a), what=f"For {shown} your list")
+            model, w = _model(alpha), np.diag(own)
+            shown = f"α = {alpha:g}, own weights {own.round(1).tolist()} and a = {a:g}"
+            ends = _ends(model, w, a)
+            a_set(call(answer, model, w, a, shown=shown), ends, what=f"For {shown} your list")
         return "A set can end the race if no set is fitter once it has everything. Some races have no winner."
+
+
+def _one_blind_head() -> np.ndarray:
+    rng = np.random.default_rng()
+    own = rng.uniform(5, 6, 3)
+    own[rng.integers(2)] = 0.0
+    return own
 
 
 @cache

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 
 from ._answers import Wrong, a_set, an_array, array, call, function, whole
+from ._cases import generators
 from ._exercise import exercise
 
 _CHAPTER = "transformer-in-your-hand"
@@ -63,13 +64,13 @@ class ScoresByHand:
 @exercise(_CHAPTER, "twin-heads", "Twins", level=2, minutes=15)
 class TwinHeads:
     def reachable(answer):
-        _sets_of_three(answer, "Your list of lags")
-        a_set(answer, [(), (1,), (3,), (1, 3)], what="Your list of lags")
+        lags = _sets(answer, "Your list of lags")
+        a_set(lags, [(), (1,), (3,), (1, 3)], what="Your list of lags")
         return "What no head looks at, no weights can bring back."
 
     def like_head_one(answer):
-        _sets_of_three(answer, "Your list of heads")
-        a_set(answer, [(2,), (1, 2)], what="Your list of heads")
+        heads = _sets(answer, "Your list of heads")
+        a_set(heads, [(2,), (1, 2)], what="Your list of heads")
         return "A match that is counted twice is the same match. Only shares of the three add up."
 
 
@@ -96,7 +97,7 @@ class PurerThanPerfect:
                 "Both windows lose some score. What counts is the difference of the two.",
             ),
         ]
-        cases = [(rho,) for rho in (6.5, 8.0, 10.0, 12.5)]
+        cases = [(rho,) for rho in (6.5, 8.0, 10.0, 12.5, np.random.default_rng().uniform(7, 12))]
         function(
             answer,
             lambda rho: np.log(2) / blur(rho),
@@ -111,8 +112,7 @@ class PurerThanPerfect:
 @exercise(_CHAPTER, "best-scale", "The best scale for a blurred copier", level=2, minutes=20)
 class BestScale:
     def scale(answer):
-        rng = np.random.default_rng(5)
-        cases = list(zip(10 ** rng.uniform(-6, -2, 5), rng.uniform(0.05, 0.6, 5)))
+        cases = [(10 ** rng.uniform(-6, -2), rng.uniform(0.05, 0.6)) for rng in generators(5, 5)]
 
         def best(error, share):
             odds = (1 - share) / share
@@ -156,10 +156,13 @@ class TwoHeadsThreeLags:
         return "Two soft heads tell three lags apart, as long as three different tokens stand there."
 
     def rival(answer):
-        rng = np.random.default_rng(6)
-        cases = [*rng.dirichlet(np.full(3, 0.7), (5, 2)), np.array([[0.6, 0.0, 0.4], [0.0, 0.6, 0.4]])]
+        cases = [
+            *(rng.dirichlet(np.full(3, 0.7), 2) for rng in generators(6, 5)),
+            np.array([[0.6, 0.0, 0.4], [0.0, 0.6, 0.4]]),
+            np.array([[0.011, 0.486, 0.503], [0.508, 0.490, 0.002]]),  # half of one head counts for more
+        ]
         for weights in cases:
-            rows = " and ".join(str(tuple(row.round(2).tolist())) for row in weights)
+            rows = " and ".join(str(tuple(row.round(3).tolist())) for row in weights)
             shown = f"the attention {rows}"
             pair = an_array(call(answer, weights, shown=shown), (2, 3), "The pair of windows")
             if not np.isin(pair, (0, 1, 2)).all():
@@ -177,9 +180,14 @@ def _score(attention: np.ndarray, query: tuple[int, ...], key: tuple[int, ...]) 
     return float(np.prod([row @ match @ row for row in attention]))
 
 
-def _sets_of_three(answer: object, what: str) -> None:
-    """Say how a list of sets is written, before it is compared."""
-    if isinstance(answer, (list, tuple, set)) and not all(
-        isinstance(member, (list, tuple, set, frozenset)) for member in answer
-    ):
-        raise Wrong(f"{what} should hold tuples, like [(1,), (2, 3)].")
+def _sets(answer: object, what: str) -> object:
+    """Read sets, which have no order, as sorted tuples; what is no list at all is left as it is."""
+    if not isinstance(answer, (list, tuple, set, frozenset)):
+        return answer
+    wrong = Wrong(f"{what} should hold tuples, like [(1,), (2, 3)].")
+    if not all(isinstance(member, (list, tuple, set, frozenset, np.ndarray)) for member in answer):
+        raise wrong
+    try:
+        return [tuple(sorted(member)) for member in answer]
+    except (TypeError, ValueError):
+        raise wrong from None

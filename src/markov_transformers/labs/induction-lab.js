@@ -22,6 +22,7 @@ const LENGTHS = [10, 20, 50, 100, 200, 400, 1000];
 const LENGTH_CHAINS = 400;
 const STEPS = 15; // moments kept of each stage
 const STAGE_NAMES = ["I", "II", "III"];
+const FAINT = 0.1; // scale a up to which matches hardly change the output
 const PATIENT = 300; // ms of training after which a stage that is done is shown by itself
 
 const SET_LOOKS = {
@@ -183,18 +184,30 @@ function momentName(moment) {
 
 function describeInduction(result, s) {
   const { sets, states, losses, rivals } = result, { window } = result.settings, now = momentOf(result, s);
-  if (now.time === 0)
-    return `Before training. All ${sets.length} sets of lags have the same weight, every head leans towards its `
-      + `own lag, and the output is nearly the frequencies of the tokens. The loss is ${shown(now.loss)}.`;
+  if (now.time === 0) return describeStart(result, now);
   const best = indexOfLargest(Array.from(now.p)), own = (h) => percent(now.attention[(h - 1) * window + h - 1]);
   const looks = sets[best].map((h) => `head ${h} gives ${own(h)} of its attention to lag ${h}`);
   if (now !== states.at(-1) || !losses) return describeMoment(result, now, sets[best], looks.join(", "));
   const race = now.p[best] < 0.95 ? `No set has won Stage I: ${setName(sets[best])} leads with ${percent(now.p[best])}`
     : `Stage I chose ${setName(sets[best])}, ${relation(sets[best], result.parents)}`;
+  const { a, loss } = states[2 * STEPS]; // where Stage III began
   return `${race}. After Stage II ${looks.join(" and ") || "no head matters"}. `
-    + `Stage III raised a to ${shown(now.a)} and with it cut the loss from ${shown(states[0].loss)} to `
-    + `${shown(now.loss)}; `
+    + `Stage III ${moved("a", a, now.a)} and ${moved("the loss", loss, now.loss)}; `
     + `the ${rivals[1].label} has ${shown(losses[1])}, the best possible is ${shown(losses[2])}.`;
+}
+
+function describeStart({ sets, settings: { gap, a } }, { loss }) {
+  const heads = gap > 0 ? "every head leans towards its own lag" : "every head looks at all lags alike";
+  const output = a <= FAINT ? "the output is nearly the frequencies of the tokens"
+    : `with a scale a of ${shown(a)} matches have votes already`;
+  return `Before training. All ${sets.length} sets of lags have the same weight, ${heads}, and ${output}. `
+    + `The loss is ${shown(loss)}.`;
+}
+
+function moved(what, from, to) {
+  const [before, after] = [shown(from), shown(to)];
+  if (before === after) return `left ${what} at ${after}`;
+  return `${to > from ? "raised" : "lowered"} ${what} from ${before} to ${after}`;
 }
 
 function describeMoment(result, { stage, time, p, a, loss }, set, looks) {
@@ -243,9 +256,9 @@ function drawHeads(result, s, width) {
 
 function drawGrowth(result, s, width) {
   if (!result.growth) return null;
-  const { times, a } = result.growth, now = momentOf(result, s);
+  const { times, a } = result.growth, now = momentOf(result, s), began = result.states[2 * STEPS];
   return lines({
-    width, height: 200, alt: `The scale a grows to ${shown(a.at(-1))} in Stage III.`,
+    width, height: 200, alt: `Stage III ${moved("the scale a", began.a, a.at(-1))}.`,
     x: { label: "time in Stage III", log: true }, y: { label: "scale a", min: 0 },
     series: [{ x: times, y: a, color: "ink" }],
     marks: now.stage === 2 ? [{ x: now.time, y: now.a, color: "ink" }] : [],
@@ -345,7 +358,7 @@ function drawLook(result, s, width) {
   const visible = Array.from(context).slice(-fits);
   const all = [...Array(window).fill(NaN), ...Array.from(weights, rounded)].slice(-fits);
   return heat({
-    width, height: 110, values: [all], rows: ["attention"], columns: visible, min: 0,
+    width, height: 110, values: [all], rows: ["attention"], columns: visible, min: 0, max: 1,
     x: "the sequence, newest token last",
     alt: `Attention of the second layer on each token of ${visible.join(" ")}: `
       + `${all.map((v) => (v >= 0 ? percent(v) : "none")).join(", ")}.`,

@@ -229,7 +229,11 @@ function record(run, at) {
 function looks(settings, attention, accuracy) {
   const { K, N } = settings,
     tokens = attention.subarray(0, N - 1),
+    empty = attention[N - 1],
     most = Math.max(...tokens);
+  const guess = accuracy > 1.2 / K ? "" : "That is a guess. ";
+  if (empty > FOUND)
+    return `${guess}It looks at the empty column, where no node is (${percent(empty)} of its attention).`;
   const back = N - 1 - tokens.indexOf(most);
   if (most > FOUND) {
     if (back === 1)
@@ -242,14 +246,19 @@ function looks(settings, attention, accuracy) {
     const steps = `${lag}, ${lag + K}, ${lag + 2 * K}, … steps before the answer`;
     return `It looks at the nodes ${steps} (${percent(share)} of its attention)${same}.`;
   }
-  const guess = accuracy > 1.2 / K ? "" : "That is a guess. ";
-  if (unevenness(attention) > 1e-9) {
+  const uneven = unevenness(attention);
+  const beside = empty > most ? `, and the empty column gets ${percent(empty)}` : "";
+  if (uneven > 1e-9) {
     const largest = `the largest share on one node is ${percent(most)}`;
-    return `${guess}Its attention is spread over the whole walk; ${largest}.`;
+    return `${guess}Its attention is spread over the whole walk; ${largest}${beside}.`;
+  }
+  if (uneven > 0) {
+    const digits = Math.floor(-Math.log10(uneven));
+    return `${guess}Its attention on the nodes is even to ${digits} digits${beside}.`;
   }
   const round = population(settings) && (N - 1) % K === 0;
-  const alike = round ? ", and then all walks look alike: each node occurs equally often in each" : "";
-  return `${guess}Its attention is exactly even${alike}.`;
+  const alike = round ? " So all walks look alike: each node occurs equally often in each." : "";
+  return `${guess}Its attention on the nodes is exactly even${beside}.${alike}`;
 }
 
 // The attention on all nodes that stand lag, lag + K, lag + 2 K ... steps before the answer, at its best.
