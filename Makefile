@@ -18,7 +18,7 @@ book: $(VENV)/.book ## build the HTML book
 test: test-library test-notebooks ## run every test
 
 test-library: $(VENV)/.test ## run the library's tests and the examples in its docstrings
-	$(BIN)/python -m pytest -q -n auto --dist loadfile
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 test-notebooks: $(VENV)/.test ## replay every notebook against its stored outputs
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -p tests.replay --nbval --nbval-current-env $(NOTEBOOKS)

@@ -37,8 +37,13 @@ def memory():
     """Return the most memory that this process ever held, in MB, and whether torch is part of it."""
     import resource
     import sys
+    from pathlib import Path
 
-    # A process starts with the size of the one that started it, here some 200 MB.
+    # Linux's ru_maxrss starts with the size of the process that started this one; VmHWM does not.
+    status = Path("/proc/self/status")
+    if status.exists():
+        kilobytes = next(line.split()[1] for line in status.read_text().splitlines() if "VmHWM" in line)
+        return int(kilobytes) / 1e3, "torch" in sys.modules
     unit = 1e6 if sys.platform == "darwin" else 1e3
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit, "torch" in sys.modules
 

@@ -68,7 +68,7 @@ class WhenHasItPaid:
                 if value != math.inf:
                     raise Wrong(f"For {shown} an evaluation gains nothing: math.inf is the honest answer.")
             elif value != wanted:
-                if value != round(value):
+                if not math.isfinite(value) or value != round(value):
                     raise Wrong(f"For {shown} the result should be a whole number.")
                 direction = "too few" if value < wanted else "too many"
                 raise Wrong(f"For {shown} the result is {direction} evaluations.")
