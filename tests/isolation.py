@@ -12,6 +12,7 @@ import ast
 import inspect
 import os
 import tempfile
+from pathlib import Path
 
 import nbval.plugin
 import pytest
@@ -107,7 +108,7 @@ def pytest_terminal_summary(terminalreporter):
     """Tell how much memory each notebook held."""
     reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]
     lines = {
-        f"{value}  {report.fspath}"
+        f"{value}  {Path(report.fspath).name}"
         for report in reports
         for name, value in report.user_properties
         if name == "memory"
