@@ -651,3 +651,23 @@ def test_weights_whose_sum_overflows_are_refused():
     tokens = [[0, 1, 2, 0], [1, 2, 0, 1]]
     with pytest.raises(ValueError, match="weights must be .* finite sum"):
         model.loss_and_gradients(model.zero(), tokens, weights=np.full(2, 1e308))
+
+
+def test_a_small_negative_weight_is_refused_although_the_sum_is_positive():
+    tokens = CircleWalk(5, 0.7).sample(3, 9, rng=0)
+    with pytest.raises(ValueError, match="weights"):
+        OneLayerModel(5, 9).train(tokens, learning_rate=1.0, steps=1, weights=[-0.5, 2.0, 1.0])
+
+
+def test_a_gradient_that_is_not_finite_stops_training_although_the_loss_is():
+    class Wall:
+        def value(self, score):
+            return np.zeros_like(score)
+
+        def derivative(self, score):
+            return np.full_like(score, -np.inf)
+
+    tokens = CircleWalk(5, 0.7).sample(3, 9, rng=0)
+    with pytest.warns(RuntimeWarning, match="no longer finite"):
+        run = OneLayerModel(5, 9).train(tokens, learning_rate=1.0, steps=3, loss=Wall())
+    assert run.diverged
