@@ -102,3 +102,36 @@ def opened(browser, built):
         context.close()
     assert complaints == []
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+NUMBERS = """value => {
+  const numbers = (value) =>
+    ArrayBuffer.isView(value) || Array.isArray(value) ? Array.from(value, numbers)
+    : value && typeof value === "object"
+      ? Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, numbers(entry)]))
+    : value;
+  window.numbers = numbers;
+}"""
+
+
+@pytest.fixture(scope="session")
+def laboratory(browser):
+    """Open a page where a laboratory's engine is in scope, prepared by a script of the test's own.
+
+    The result calls a JavaScript function with one argument and returns plain lists and numbers.
+    """
+    from markov_transformers.labs._bundle import engine
+
+    def start(name, prepare):
+        page = browser.new_page()
+        page.goto("about:blank")
+        page.evaluate(NUMBERS)
+        page.evaluate(
+            """source => import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })))
+              .then((module) => { window.engine = module; })""",
+            engine(name),
+        )
+        page.evaluate(prepare)
+        return lambda function, argument=None: page.evaluate(f"x => numbers(({function})(x))", argument)
+
+    return start

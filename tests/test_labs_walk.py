@@ -10,7 +10,7 @@ from scipy import stats
 
 import markov_transformers as mt
 from markov_transformers.claims.failure import floating_gram
-from markov_transformers.labs._bundle import engine, program
+from markov_transformers.labs._bundle import program
 from markov_transformers.symmetry import train_with_gram
 
 LOSSES = {
@@ -21,15 +21,9 @@ LOSSES = {
     "ExponentialLoss": mt.ExponentialLoss(),
 }
 PARTS = ("value", "content", "position")
-PREPARE = """source => {
-  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+PREPARE = """() => {
   const typed = (lists) =>
     Object.fromEntries(Object.entries(lists).map(([key, list]) => [key, Float64Array.from(list)]));
-  window.numbers = (value) =>
-    ArrayBuffer.isView(value) || Array.isArray(value) ? Array.from(value, numbers)
-    : value && typeof value === "object"
-      ? Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, numbers(entry)]))
-    : value;
   window.setting = ({ tokens, test, K, dim, unit, weights, truth, parameters, loss }) => ({
     model: new engine.OneLayerModel(K, tokens[0].length, dim, { unitLength: unit }),
     data: engine.oneLayerData(tokens, K, { weights }),
@@ -38,18 +32,13 @@ PREPARE = """source => {
     loss: new engine[loss](),
   });
   window.finish = (steps) => { let last; for (last of steps); return last; };
-  return import(url).then((module) => { window.engine = module; });
 }"""
 
 
 @pytest.fixture(scope="module")
-def run(browser):
+def run(laboratory):
     """A function that calls a JavaScript function with one argument, where the engine is in scope."""
-    page = browser.new_page()
-    page.goto("about:blank")
-    page.evaluate(PREPARE, engine("walk"))
-    yield lambda function, argument=None: page.evaluate(f"x => numbers(({function})(x))", argument)
-    page.close()
+    return laboratory("walk", PREPARE)
 
 
 class Setting:
