@@ -93,8 +93,27 @@ def test_the_transformer_looks_where_the_typed_pair_occurred_before(opened):
     assert len(places) == 3
 
 
-def test_a_typed_sequence_that_is_too_short_gets_a_hint(opened):
-    assert alternative(opened("typed=01"), "look").startswith("type at least 4 digits below 3")
+@pytest.mark.parametrize(
+    "settings, hint",
+    [
+        ("typed=01", "Type at least 4 digits from 0 to 2."),
+        ("typed=0 1 3 2 x 0 3", "Only digits from 0 to 2 are tokens here; left out: 3 x"),
+        ("typed=0 1 3 2 0 3&d=4", ""),
+    ],
+)
+def test_what_is_wrong_with_a_typed_sequence_stands_below_it(opened, settings, hint):
+    page = opened(settings)
+    field = page.locator("[data-panel=look] [id$=-typed]")
+    assert page.locator(f"[id='{field.get_attribute('aria-describedby')}']").inner_text() == hint
+    assert field.get_attribute("aria-invalid") == str(bool(hint)).lower()
+
+
+@pytest.mark.parametrize(
+    "settings, leaders",
+    [("gap=0", "{1, 2}, {1, 3} and {2, 3} lead with 33.3 % each"), ("alpha=1&a=10", "{1} leads")],
+)
+def test_a_race_without_a_winner_names_all_who_lead(opened, settings, leaders):
+    assert f"No set has won Stage I: {leaders}" in said(opened(settings))
 
 
 def test_settings_that_would_take_hours_are_refused_with_a_way_out(opened):

@@ -48,10 +48,8 @@ const movable = (lab) => Object.entries(lab.controls).filter(([, c]) => typeof c
 
 export function presetsOf(lab) {
   const start = startOf(lab);
-  return [
-    ["Reset", start],
-    ...Object.entries(lab.presets).map(([name, p]) => [name, changed(lab, start, p)]),
-  ];
+  const preset = ([name, { set, look }]) => ({ name, settings: changed(lab, start, set), look });
+  return [{ name: "Reset", settings: start }, ...Object.entries(lab.presets).map(preset)];
 }
 
 // The value that a text in a link or a field stands for; throws a message fit for the reader.

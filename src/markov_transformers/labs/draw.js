@@ -166,7 +166,7 @@ function frame({ width, height, x, y, keys, xNumbers, yNumbers, xLabels }) {
     bottom = height - (x.label ? 38 : 22);
   const room = Math.max(2, Math.floor((bottom - top) / 34));
   const vertical = axis(y, yNumbers, bottom, top, room);
-  const written = vertical.ticks.map((v) => (y.log ? power(v) : shown(v)));
+  const written = vertical.ticks.map((v) => (y.log ? power(v) : shown(v, 6)));
   const left = 12 + LETTER * longest(written),
     right = width - 18;
   const horizontal = xLabels ? null : axis(x, xNumbers, left, right, Math.floor((right - left) / 64));
@@ -224,7 +224,7 @@ export function lines({
   const box = { x: left - 7, y: top - 7, width: right - left + 14, height: bottom - top + 14 };
   // A picture in the picture cuts off what lies outside.
   const plot = shape("svg", { ...box, viewBox: Object.values(box).map(near).join(" ") }, inner);
-  return picture(width, height, at.body + plot, alt, seriesTable(x.label ?? "x", series));
+  return picture(width, height, at.body + plot, alt, seriesTable(x.label ?? "x", series, rules));
 }
 
 function curve({ x, y, color, dash = "", marker = false, thin = false }, horizontal, vertical, log) {
@@ -246,13 +246,19 @@ function curve({ x, y, color, dash = "", marker = false, thin = false }, horizon
   return shape("path", { d: path, fill: "none", stroke: color, ...look }) + dots;
 }
 
-function seriesTable(xLabel, series) {
+// A level across the picture is a series that does not change.
+function seriesTable(xLabel, series, rules) {
+  const levels = rules.filter((rule) => rule.label && "y" in rule);
   if (series.every((s) => s.x === series[0].x)) {
-    const rows = Array.from(series[0]?.x ?? [], (v, i) => [v, ...series.map((s) => s.y[i])]);
-    return { columns: [xLabel, ...series.map((s) => s.label ?? "value")], rows };
+    const row = (v, i) => [v, ...series.map((s) => s.y[i]), ...levels.map(({ y }) => y)];
+    const columns = [xLabel, ...series.map((s) => s.label ?? "value"), ...levels.map(({ label }) => label)];
+    return { columns, rows: Array.from(series[0]?.x ?? [], row) };
   }
   const rows = series.flatMap((s) => Array.from(s.x, (v, i) => [s.label, v, s.y[i]]));
-  return { columns: ["series", xLabel, "value"], rows };
+  return {
+    columns: ["series", xLabel, "value"],
+    rows: [...rows, ...levels.map(({ label, y }) => [label, "", y])],
+  };
 }
 
 export function bars({ width, height = 230, alt, labels, x = {}, y = {}, series, colors }) {

@@ -65,14 +65,25 @@ function textField(page, key, control, id, row) {
     }
   });
   row.append(input);
-  if (control.kind === "text") input.maxLength = control.most;
-  else {
-    input.inputMode = "numeric";
-    const another = () => page.change({ [key]: (page.settings[key] + 1) % MOST_SEED });
-    row.append(button("Another", another, { "aria-label": `Another ${control.label}` }));
-  }
+  if (control.kind === "text") return checkedText(page, control, input, row);
+  input.inputMode = "numeric";
+  const another = () => page.change({ [key]: (page.settings[key] + 1) % MOST_SEED });
+  row.append(button("Another", another, { "aria-label": `Another ${control.label}` }));
   return (value) => {
     if (document.activeElement !== input) input.value = value;
+  };
+}
+
+// Below a text stands what is wrong with it, for as long as it is.
+function checkedText(page, { check, most }, input, row) {
+  const hint = element("p", { className: "mt-lab-hint", id: `${input.id}-hint` });
+  input.maxLength = most;
+  input.setAttribute("aria-describedby", hint.id);
+  row.append(hint);
+  return (value) => {
+    if (document.activeElement !== input) input.value = value;
+    hint.textContent = check?.(value, page.settings) ?? "";
+    input.setAttribute("aria-invalid", String(hint.textContent !== ""));
   };
 }
 

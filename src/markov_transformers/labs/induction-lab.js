@@ -69,6 +69,9 @@ function* computeInduction(s, memory) {
     yield step.value && slow ? result : undefined;
     if (step.done) break;
   }
+  result.examples = sequences.slice(0, 4);
+  result.took = performance.now() - began;
+  yield result;
   const information = yield* kept(memory, "information", [source, s.window, s.degree], function* () {
     return informationOfSubsets(sequences, s.window, s.d, s.degree);
   });
@@ -84,9 +87,7 @@ function* computeInduction(s, memory) {
     return losses;
   });
   result.information = information;
-  result.examples = sequences.slice(0, 4);
   result.rivals = rivals.map(({ label, set }) => ({ label, set }));
-  result.took = performance.now() - began;
   yield result;
   result.lengths = yield* overLengths(s, parents, rivals, model.sets, result.states.at(-1));
   yield result;
@@ -109,11 +110,11 @@ function followed(model, run, durations) {
   ends.forEach((end, stage) => {
     for (const time of geometric([0.1, 10, 0.5][stage], durations[stage], STEPS)) moments.push({ stage, time });
   });
-  const began = [0, ...ends], evaluate = model.evaluator({});
+  const began = [0, ...ends];
   const states = moments.map(({ stage, time }) => {
     const state = run.at(Math.min(began[stage] + time, ends[stage]));
     const sigma = attention(state.w, model.counts.window);
-    return { ...state, stage, time, loss: evaluate(state).loss, p: shares(state.c), attention: sigma };
+    return { ...state, stage, time, loss: model.loss(state), p: shares(state.c), attention: sigma };
   });
   const raceTimes = geometric(0.03, durations[0], 120), growthTimes = geometric(0.3, durations[2], 100);
   const p = raceTimes.map((time) => shares(run.at(time).c));
@@ -174,6 +175,8 @@ function* selectionMap(s, parents, memory, result) {
 
 // What the page shows --------------------------------------------------------------------------------
 
+// The transformer is trained; its rivals have yet to be measured.
+const comparing = ({ growth, losses }) => Boolean(growth) && !losses;
 const momentOf = (result, s) => result.states[Math.min(s.moment, result.states.length - 1)];
 
 function momentName(moment) {
@@ -183,17 +186,25 @@ function momentName(moment) {
 }
 
 function describeInduction(result, s) {
+  if (comparing(result)) return null;
   const { sets, states, losses, rivals } = result, { window } = result.settings, now = momentOf(result, s);
   if (now.time === 0) return describeStart(result, now);
   const best = indexOfLargest(Array.from(now.p)), own = (h) => percent(now.attention[(h - 1) * window + h - 1]);
-  const looks = sets[best].map((h) => `head ${h} gives ${own(h)} of its attention to lag ${h}`);
+  const looks = sets[best].map((h, n) => `head ${h} gives ${own(h)} ${n ? "" : "of its attention "}to lag ${h}`);
   if (now !== states.at(-1) || !losses) return describeMoment(result, now, sets[best], looks.join(", "));
-  const race = now.p[best] < 0.95 ? `No set has won Stage I: ${setName(sets[best])} leads with ${percent(now.p[best])}`
+  const race = now.p[best] < 0.95 ? `No set has won Stage I: ${leaders(sets, now.p)}`
     : `Stage I chose ${setName(sets[best])}, ${relation(sets[best], result.parents)}`;
   const { a, loss } = states[2 * STEPS]; // where Stage III began
   return `${race}. After Stage II ${looks.join(" and ") || "no head matters"}. `
     + `Stage III ${moved("a", a, now.a)} and ${moved("the loss", loss, now.loss)}; `
     + `the ${rivals[1].label} has ${shown(losses[1])}, the best possible is ${shown(losses[2])}.`;
+}
+
+// Who leads a race without a winner; a lead that no reader could see in the picture is none.
+function leaders(sets, p) {
+  const most = Math.max(...p), level = sets.filter((_, S) => p[S] > 0.98 * most).map(setName);
+  if (level.length === 1) return `${level[0]} leads with ${percent(most)}`;
+  return `${level.slice(0, -1).join(", ")} and ${level.at(-1)} lead with ${percent(most)} each`;
 }
 
 function describeStart({ sets, settings: { gap, a } }, { loss }) {
@@ -268,6 +279,7 @@ function drawGrowth(result, s, width) {
 const rivalLooks = ({ set }) => (set ? { color: setColor(set), dash: "5 4" } : { color: "ink", dash: "2 3" });
 
 function drawLoss(result, s, width) {
+  if (comparing(result)) return null;
   const { states, losses, rivals } = result, at = Math.min(s.moment, states.length - 1);
   const rules = (losses ?? []).map((y, k) => ({ y, label: rivals[k].label, ...rivalLooks(rivals[k]) }));
   return lines({
@@ -342,8 +354,16 @@ function drawExamples(result, s, width) {
   });
 }
 
-const typedTokens = (result, s) =>
-  Uint8Array.from([...s.typed].filter((x) => x >= "0" && x < String(result.settings.d)));
+const isToken = (d) => (x) => x >= "0" && x < String(d);
+const typedTokens = (result, s) => Uint8Array.from([...s.typed].filter(isToken(result.settings.d)));
+
+// What is wrong with a sequence that a reader types, in a sentence.
+function checkTyped(typed, { d, window }) {
+  const signs = [...typed].filter((x) => !/[\s,;]/.test(x)), others = signs.filter((x) => !isToken(d)(x));
+  const left = [...new Set(others)].join(" ");
+  if (left) return `Only digits from 0 to ${d - 1} are tokens here; left out: ${left}`;
+  return signs.length > window ? "" : `Type at least ${window + 1} digits from 0 to ${d - 1}.`;
+}
 
 function reading(result, s) {
   const context = typedTokens(result, s), { window, d } = result.settings;
@@ -353,7 +373,7 @@ function reading(result, s) {
 
 function drawLook(result, s, width) {
   const found = reading(result, s);
-  if (!found) return tooShort(result, s, width);
+  if (!found) return null;
   const { context, weights } = found, { window } = result.settings, fits = Math.floor((width - 90) / 22);
   const visible = Array.from(context).slice(-fits);
   const all = [...Array(window).fill(NaN), ...Array.from(weights, rounded)].slice(-fits);
@@ -383,12 +403,6 @@ function drawNext(result, s, width) {
   });
 }
 
-function tooShort(result, s, width) {
-  const { d, window } = result.settings;
-  const label = `type at least ${window + 1} digits below ${d}:`;
-  return strips({ width, vocabulary: d, alt: label, rows: [{ label, tokens: Array.from(typedTokens(result, s)) }] });
-}
-
 export const lab = {
   name: "induction",
   title: "Induction laboratory",
@@ -396,59 +410,91 @@ export const lab = {
     + "slider it trains again from scratch, in your browser. Stage I decides which earlier tokens matter, Stage II "
     + "makes each head look at one of them, Stage III makes matching places vote.",
   controls: {
-    alpha: slider("concentration α", { values: ALPHAS, start: 0.1 }),
-    gap: slider("copying gap Δw", { values: GAPS, start: 2.99 }),
-    chains: slider("chains", { values: [100, 300, 1000, 3000, 9000], start: 1000, show: (n) => n.toLocaleString("en") }),
-    length: slider("length L", { values: [20, 50, 100, 200, 400], start: 100 }),
-    lags: choice("lags of the parents", { start: "1,2", values: Object.fromEntries(
+    alpha: slider("concentration α", {
+      about: "How random the chains are. Near 0 the parents nearly decide the next token; above 1 they say little about it.",
+      values: ALPHAS, start: 0.1 }),
+    gap: slider("copying gap Δw", {
+      about: "How much more each head likes its own lag than the others before training. At 0 it looks at all lags alike.",
+      values: GAPS, start: 2.99 }),
+    chains: slider("chains", {
+      about: "How many sequences it learns from, each from a chain of its own.",
+      values: [100, 300, 1000, 3000, 9000], start: 1000, show: (n) => n.toLocaleString("en") }),
+    length: slider("length L", {
+      about: "How many tokens it sees before the one that it must name.",
+      values: [20, 50, 100, 200, 400], start: 100 }),
+    lags: choice("lags of the parents", {
+      about: "How far back the tokens stand that decide the next one. The transformer is not told.",
+      start: "1,2", values: Object.fromEntries(
       ["1", "2", "3", "1,2", "1,3", "2,3", "1,4", "1,2,3"].map((lags) => [lags, lags.replaceAll(",", ", ")])) }),
-    seed: seed({ start: 2 }),
+    seed: seed({ start: 2, about: "Which random chains are drawn." }),
     moment: slider("moment of training", {
+      about: "The moment that the pictures show: 15 in each of the three stages.",
       values: Array.from({ length: 3 * STEPS + 1 }, (_, i) => i), start: 3 * STEPS, show: momentName,
       redraw: true, play: true,
     }),
-    typed: text("your sequence, of digits below d", {
-      start: "2 0 1 2 0 2 1 0 1 1 2 2 0 1 2 1 0 0 1", most: 120, redraw: true,
+    typed: text("your sequence", {
+      start: "2 0 1 2 0 2 1 0 1 1 2 2 0 1 2 1 0 0 1", most: 120, redraw: true, check: checkTyped,
     }),
-    d: slider("vocabulary size d", { values: [2, 3, 4, 5], start: 3, more: true }),
-    window: slider("window and heads M = H", { values: [2, 3, 4, 5], start: 3, more: true }),
-    degree: slider("degree D", { values: (s) => [1, 2, 3].filter((D) => D <= s.window), start: 2, more: true }),
-    a: slider("scale a(0)", { values: [0.001, 0.01, 0.1, 0.3, 1, 3, 10], start: 0.01, more: true }),
-    epsilon: slider("shift ε of the loss", { values: [0.001, 0.01, 0.03, 0.1, 0.3, 1], start: 0.1, more: true }),
+    d: slider("vocabulary size d", {
+      about: "How many different tokens there are.",
+      values: [2, 3, 4, 5], start: 3, more: true }),
+    window: slider("window and heads M = H", {
+      about: "How many lags a head can look at. There is one head for each lag.",
+      values: [2, 3, 4, 5], start: 3, more: true }),
+    degree: slider("degree D", {
+      about: "How many lags a set may have that takes part in the race of Stage I.",
+      values: (s) => [1, 2, 3].filter((D) => D <= s.window), start: 2, more: true }),
+    a: slider("scale a(0)", {
+      about: "How much a match counts before training. The attention of the second layer is the softmax of a times the matches.",
+      values: [0.001, 0.01, 0.1, 0.3, 1, 3, 10], start: 0.01, more: true }),
+    epsilon: slider("shift ε of the loss", {
+      about: "The loss is the mean of −log(y + ε), where y is the probability given to the token that came. Without ε one token that never came before would make it infinite.",
+      values: [0.001, 0.01, 0.03, 0.1, 0.3, 1], start: 0.1, more: true }),
     descent: choice("training", {
+      about: "The flow is descent in infinitely small steps. Both take the whole data set in every step.",
       values: { flow: "gradient flow", descent: "gradient descent, rate 1" }, start: "flow", more: true,
     }),
     two: slider("time of Stage II", {
+      about: "How long Stage II trains. Stage I has 2,000 units of time, Stage III has 5,000.",
       values: [5e4, 5e5, 5e6, 5e7, 5e8], start: 5e4, show: (t) => t.toLocaleString("en"), more: true,
     }),
   },
   presets: {
-    "Figure 3 as printed": { alpha: 0.01, chains: 9000, descent: "descent" },
-    "Figure 3, α of the code": { chains: 9000 },
-    "Repaired: wider gap": { alpha: 0.01, gap: 3.99 },
-    "Repaired: larger a(0)": { alpha: 0.01, a: 1 },
-    "Too large an a(0)": { alpha: 1, a: 10 },
-    "Figure 3(b): the time it shows": { two: 5e7 },
-    "Theorem 3.6": { gap: 8, a: 0.001 },
-    "Figure 7": { alpha: 0.2, chains: 9000 },
-    "One parent": { lags: "2", alpha: 0.5 },
-    "Blurred heads": { gap: 0.5 },
-    "Growth that ends": { alpha: 2 },
+    "Figure 3 as printed": { set: { alpha: 0.01, chains: 9000, descent: "descent" }, look: "The settings that the paper prints: nearly certain chains, gradient descent. Stage I picks a wrong set." },
+    "Figure 3, α of the code": { set: { chains: 9000 }, look: "With the α of the authors’ code the pair of parents wins, as in their figure." },
+    "Repaired: wider gap": { set: { alpha: 0.01, gap: 3.99 }, look: "Chains as nearly certain as printed, but each head begins closer to its own lag: the pair wins." },
+    "Repaired: larger a(0)": { set: { alpha: 0.01, a: 1 }, look: "Chains as nearly certain as printed, but matches count from the start: the pair wins." },
+    "Too large an a(0)": { set: { alpha: 1, a: 10 }, look: "Matches count too much too early: the race has no winner, and yet the loss ends close to the best." },
+    "Figure 3(b): the time it shows": { set: { two: 5e7 }, look: "Stage II runs a thousand times longer, and the heads become as sharp as in the paper’s figure." },
+    "Theorem 3.6": { set: { gap: 8, a: 0.001 }, look: "A gap as wide as the theorem asks for. Stage II finds hardly anything left to do." },
+    "Figure 7": { set: { alpha: 0.2, chains: 9000 }, look: "See the last picture: trained on 100 tokens, the transformer profits from longer contexts." },
+    "One parent": { set: { lags: "2", alpha: 0.5 }, look: "The only parent stands two back. Its set wins, and head 2 alone sharpens." },
+    "Blurred heads": { set: { gap: 0.5 }, look: "Heads that hardly prefer a lag: {1} wins the race, and the loss stays far above that of the pair." },
+    "Growth that ends": { set: { alpha: 2 }, look: "In chains this random a match says little, and the scale a comes to rest near 4." },
   },
   compute: computeInduction,
   describe: describeInduction,
   status: ({ settings: { chains, length }, took }) => took === undefined ? "training …"
     : `trained on ${chains.toLocaleString("en")} chains of ${length} tokens in ${Math.round(took)} ms, on this computer`,
   panels: [
-    { name: "chains", title: "The chains it learns from; it predicts the framed token", wide: true, draw: drawExamples },
-    { name: "race", title: "Stage I: sets of lags race for weight", draw: drawRace },
-    { name: "heads", title: "Stage II: where each head looks", draw: drawHeads },
-    { name: "growth", title: "Stage III: matches get votes", draw: drawGrowth },
-    { name: "loss", title: "Loss during training, and rivals", draw: drawLoss },
-    { name: "look", title: "Your sequence: where the transformer looks now", wide: true, draw: drawLook },
-    { name: "next", title: "Your sequence: what comes next", draw: drawNext },
-    { name: "information", title: "Information: which set should win", draw: drawInformation },
-    { name: "map", title: "Which set wins Stage I, over the whole plane", draw: drawMap },
-    { name: "lengths", title: "Longer and shorter contexts, fresh chains", draw: drawLengths },
+    { name: "chains", title: "The chains it learns from; it predicts the framed token",
+      about: "Every row is a chain of its own, with its own rules.", wide: true, draw: drawExamples },
+    { name: "race", title: "Stage I: sets of lags race for weight",
+      about: "A place matches if its tokens at all lags of a set are those of now. The weights say which sets count.", draw: drawRace },
+    { name: "heads", title: "Stage II: where each head looks",
+      about: "A head copies the token at the lag it looks at, so that tokens of the past can be compared with those of now.", draw: drawHeads },
+    { name: "growth", title: "Stage III: matches get votes",
+      about: "Places that match get e to the power a times as much attention as those that do not.", draw: drawGrowth },
+    { name: "loss", title: "Loss during training, and rivals",
+      about: "How far its predictions are from what came. Lower is better; with ε it can fall below zero.", draw: drawLoss },
+    { name: "look", title: "Your sequence: where the transformer looks now", control: "typed", wide: true, draw: drawLook },
+    { name: "next", title: "Your sequence: what comes next",
+      about: "The induction head averages what followed the same tokens before.", draw: drawNext },
+    { name: "information", title: "Information: which set should win",
+      about: "How much a set of lags tells about the next token, times how often it matches.", draw: drawInformation },
+    { name: "map", title: "Which set wins Stage I, over the whole plane",
+      about: "500 chains for each column. The frame marks your settings.", draw: drawMap },
+    { name: "lengths", title: "Longer and shorter contexts, fresh chains",
+      about: "The same transformer, reading more or fewer tokens than it was trained on.", draw: drawLengths },
   ],
 };

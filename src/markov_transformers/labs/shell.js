@@ -16,18 +16,23 @@
 //       seed: seed(),                        // whole number, default 0
 //       typed: text("your sequence", { start: "0 1 2", most: 60 }),
 //     },
-//     presets: { "Theorem 3.1": { p: 0.5 } },  // the others go to their start; "Start" is added
+//     presets: {                             // the other settings go to their start; "Reset" is added
+//       "Theorem 3.1": { set: { p: 0.5 }, look: "One sentence: what to see there." },
+//     },
 //     *compute(settings, memory) { ... },    // in the worker, see below
 //     describe(result, settings),            // one plain sentence: what is seen now
 //     status(result, settings),              // e.g. "trained on 1,000 walks in 23 ms, on this computer"
-//     panels: [{ name: "accuracy", title: "Accuracy", wide: false, draw(result, settings, width) }],
+//     panels: [{ name: "accuracy", title: "Accuracy", about: "how to read it", wide: false, control: "typed",
+//                draw(result, settings, width) }],   // control: this one stands in the panel
 //   };
 //
 // Control options besides those above, for any kind:
+//   about: "…"             what it means, listed under "What the settings mean"
 //   more: true             stands under "More settings"
 //   when: (settings) => …  hidden while false
 //   redraw: true           only draws anew from the last result; the worker is not asked
-//   play: true             (slider) gets a Play button, to be used with redraw
+//   play: true             (slider) gets a Play button and stays in sight, to be used with redraw
+//   check(text, settings)  (text) what is wrong with the text, in a sentence, or ""
 //   values                 (slider) numbers in increasing order, or (settings) => numbers; a slider that
 //                          stands at its end stays there when its numbers change
 //
@@ -41,6 +46,7 @@
 // `yield* kept(memory, "train", [inputs], function* () { …; return value; })` recomputes only when one
 // of the inputs has changed. Results travel by structured clone: numbers, strings, arrays, typed arrays.
 //
+// describe returns null, and so keeps the old sentence, while a part it needs is still to come.
 // A panel's draw runs on the page and returns one picture, or null if the result has nothing for it yet
 // (the old picture is then dimmed). width is the room in pixels. Use the helpers of draw.js, which return
 // { svg, alt, table: { columns, rows } }; alternative text, table view and both downloads follow from it.
@@ -136,42 +142,42 @@ class Page {
     }
     const controls = Object.entries(this.lab.controls);
     this.fields = Object.fromEntries(controls.map(([key, control]) => [key, field(this, key, control)]));
-    this.presets = presetsOf(this.lab).map(([name, settings]) => [
-      settings,
-      button(name, () => this.change(settings)),
-    ]);
+    this.presets = presetsOf(this.lab).map(({ name, settings, look }) => {
+      const pressed = button(name, () => this.change(settings));
+      return { settings, look, button: pressed };
+    });
     this.panels = this.lab.panels.map((panel) => this.panel(panel));
     this.message = element("p", { className: "mt-lab-message", role: "alert", hidden: true });
+    this.look = element("p", { className: "mt-lab-look", role: "status" });
     this.said = element("p", { className: "mt-lab-said" }); // for the eye
     this.heard = element("p", { className: "mt-lab-heard", role: "status" }); // the same, once it has settled
     this.status = element("p", { className: "mt-lab-status" });
-    const rows = (more) =>
-      box(
-        "mt-lab-controls",
-        controls.filter(([, c]) => Boolean(c.more) === more).map(([key]) => this.fields[key].row),
-      );
-    const presets = box(
-      "mt-lab-presets",
-      this.presets.map(([, pressed]) => pressed),
-      { role: "group", "aria-label": "Presets" },
-    );
-    const more = element("details", {
-      className: "mt-lab-more",
-      children: [element("summary", { textContent: "More settings" }), rows(true)],
-    });
-    this.root.querySelector(".mt-lab-wait").remove();
-    this.root.append(
-      element("p", { className: "mt-lab-lead", textContent: this.lab.lead }),
-      presets,
-      rows(false),
-      ...(controls.some(([, c]) => c.more) ? [more] : []),
+    const placed = this.lab.panels.map((panel) => panel.control);
+    const rows = (belongs) => {
+      const some = controls.filter(([key, control]) => !placed.includes(key) && belongs(control));
+      return some.map(([key]) => this.fields[key].row);
+    };
+    const side = box("mt-lab-side", [
+      box("mt-lab-controls", rows((c) => !c.more && !c.play)),
+      details("mt-lab-more", "More settings", [box("mt-lab-controls", rows((c) => c.more))]),
+      details("mt-lab-more", "What the settings mean", [meanings(controls)]),
+    ]);
+    const main = box("mt-lab-main", [
       this.message,
-      this.said,
+      box("mt-lab-now", [...rows((c) => c.play), this.said]),
       this.heard,
       box(
         "mt-lab-panels",
         this.panels.map((panel) => panel.figure),
       ),
+    ]);
+    const presets = this.presets.map((preset) => preset.button);
+    this.root.querySelector(".mt-lab-wait").remove();
+    this.root.append(
+      element("p", { className: "mt-lab-lead", textContent: this.lab.lead }),
+      box("mt-lab-presets", presets, { role: "group", "aria-label": "Presets" }),
+      this.look,
+      box("mt-lab-body", [side, main]),
       box("mt-lab-foot", [this.status, this.linkRow()]),
     );
     let width = 0;
@@ -181,7 +187,7 @@ class Page {
     }).observe(this.root);
   }
 
-  panel({ name, title, wide }) {
+  panel({ name, title, about, wide, control }) {
     const view = box("mt-lab-view");
     const table = box("mt-lab-table", [], {
       tabIndex: 0,
@@ -190,19 +196,20 @@ class Page {
     });
     const save = (kind) =>
       button(kind, () => this.save(name, kind), { "aria-label": `${kind}: download ${title}` });
-    const summary = element("summary", {
-      textContent: "Numbers",
+    const numbers = details("mt-lab-numbers", "Numbers", [save("CSV"), save("SVG"), table], {
       "aria-label": `Numbers and downloads: ${title}`,
-    });
-    const numbers = element("details", {
-      className: "mt-lab-numbers",
-      children: [summary, save("CSV"), save("SVG"), table],
     });
     numbers.addEventListener("toggle", () => this.tabulate(name));
     const figure = element("figure", {
       className: `mt-lab-panel${wide ? " mt-lab-wide" : ""}`,
       "data-panel": name,
-      children: [element("figcaption", { textContent: title }), view, numbers],
+      children: [
+        element("figcaption", { textContent: title }),
+        ...(about ? [element("p", { className: "mt-lab-about", textContent: about })] : []),
+        ...(control ? [this.fields[control].row] : []),
+        view,
+        numbers,
+      ],
     });
     return { name, figure, view, numbers, table, picture: null };
   }
@@ -251,10 +258,9 @@ class Page {
       this.fields[key].show(this.settings[key]);
       this.fields[key].row.hidden = Boolean(control.when) && !control.when(this.settings);
     }
-    for (const [settings, button] of this.presets) {
-      const stands = Object.keys(settings).every((key) => settings[key] === this.settings[key]);
-      button.setAttribute("aria-pressed", String(stands));
-    }
+    const stands = ({ settings }) => Object.keys(settings).every((key) => settings[key] === this.settings[key]);
+    for (const preset of this.presets) preset.button.setAttribute("aria-pressed", String(stands(preset)));
+    this.look.textContent = this.presets.find(stands)?.look ?? "";
   }
 
   complain(sentences) {
@@ -318,7 +324,7 @@ class Page {
       this.turn = (this.turn + 1) % this.panels.length;
       this.left--;
     }
-    this.said.textContent = this.lab.describe(result, this.settings);
+    this.said.textContent = this.lab.describe(result, this.settings) ?? this.said.textContent;
     this.status.textContent = this.lab.status(result, this.settings);
     if (this.left > 0) this.frame = requestAnimationFrame(() => this.draw());
     else this.drawn(id, done);
@@ -374,6 +380,20 @@ class Page {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
+}
+
+function details(className, summary, children, naming = {}) {
+  const opener = element("summary", { textContent: summary, ...naming });
+  return element("details", { className, children: [opener, ...children] });
+}
+
+function meanings(controls) {
+  const told = controls.filter(([, control]) => control.about);
+  const pair = ([, { label, about }]) => [
+    element("dt", { textContent: label }),
+    element("dd", { textContent: about }),
+  ];
+  return element("dl", { className: "mt-lab-meanings", children: told.flatMap(pair) });
 }
 
 function here() {

@@ -49,43 +49,60 @@ export const lab = {
     "A walker steps round a circle, up with probability p and down otherwise. A small transformer " +
     "sees a walk and must name the next node. It trains here, in your browser, at every move of a slider.",
   controls: {
-    at: slider("iteration", { values: records, start: 50, redraw: true, play: true, show: thousands }),
+    at: slider("iteration", {
+      about: "The moment of training that the pictures show.",
+      values: records, start: 50, redraw: true, play: true, show: thousands }),
     p: slider("step up p", {
+      about: "How often the walk steps up; otherwise it steps down. At 0 and 1 nothing is left to chance.",
       values: Array.from({ length: 21 }, (_, i) => i / 20),
       start: 0.7,
       show: (v) => v.toFixed(2),
     }),
     eta: slider("learning rate η", {
+      about: "How far one iteration moves the weights.",
       values: [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 1000],
       start: 1,
       show: thousandsOrLess,
     }),
     T: slider("iterations T", {
+      about: "How many steps of gradient descent it trains for.",
       values: [5, 10, 20, 50, 100, 200, 500, 1000, 2000],
       start: 50,
       show: thousands,
     }),
-    K: slider("nodes K", { values: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12], start: 6 }),
-    N: slider("length N", { values: Array.from({ length: 145 }, (_, i) => i + 5), start: 97 }),
-    loss: choice("loss", { values: NAMES, start: "log" }),
-    start: choice("start", { values: { zero: "zero", random: "random" }, start: "zero" }),
+    K: slider("nodes K", {
+      about: "How many nodes the circle has.",
+      values: [3, 4, 5, 6, 7, 8, 9, 10, 11, 12], start: 6 }),
+    N: slider("length N", {
+      about: "The last node of a walk is the one to name; it sees the N − 1 before it.",
+      values: Array.from({ length: 145 }, (_, i) => i + 5), start: 97 }),
+    loss: choice("loss", {
+      about: "What training makes small: a function of the score that the right node gets.",
+      values: NAMES, start: "log" }),
+    start: choice("start", {
+      about: "All weights zero, as in the theorems, or small random numbers of size σ.",
+      values: { zero: "zero", random: "random" }, start: "zero" }),
     sigma: slider("scale σ", {
+      about: "How large the random numbers of the start are.",
       values: [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.003, 0.01, 0.03, 0.1],
       start: 0.01,
       when: ({ start }) => start === "random",
       show: (v) => shown(v),
     }),
     data: choice("training data", {
+      about: "A walk with p = 0 or 1 is known from its first node: there are K in all.",
       values: { sample: "random walks", all: "all walks, exactly" },
       start: "all",
       when: deterministic,
     }),
     arithmetic: choice("inner products of positions", {
+      about: "Positions are waves whose inner products a computer rounds. Exact ones keep the symmetry, rounded ones do not.",
       values: { exact: "exact", float64: "as in float64", float32: "as in float32" },
       start: "exact",
       when: symmetric,
     }),
     walks: slider("training walks", {
+      about: "How many random walks it learns from; as many new ones test it.",
       values: [30, 100, 300, 1000, 3000, 9000],
       start: 1000,
       more: true,
@@ -93,24 +110,25 @@ export const lab = {
       when: (s) => !population(s),
     }),
     embedding: choice("embeddings", {
+      about: "Whether nodes and positions enter as they are or scaled to length one.",
       values: { raw: "raw", unit: "of unit length" },
       start: "raw",
       more: true,
     }),
-    seed: seed({ more: true }),
+    seed: seed({ about: "Which random walks and which random start are drawn.", more: true }),
   },
   presets: {
-    "After one step": { at: 1 },
-    "Figure 4, Theorem 3.1": { p: 0.5 },
-    "Square root of Πᵀ": { T: 1000, K: 5 },
-    "Figure 5, Theorem 4.1": { p: 1 },
-    "Any loss: hinge": { p: 1, loss: "hinge" },
-    "One node more": { p: 1, N: 98 },
-    "Rounding, float32": { p: 1, arithmetic: "float32" },
-    "Rounding, float64": { p: 1, arithmetic: "float64" },
-    "Figure 6 as printed": { ...FIGURE_6, p: 1, data: "sample", eta: 0.01 },
-    "Figure 6, summed loss": { ...FIGURE_6, p: 1, data: "sample", eta: 10 },
-    "Figure 6, summed, p = 0.5": { ...FIGURE_6, p: 0.5, eta: 10 },
+    "After one step": { set: { at: 1 }, look: "One step of training makes all entries of V a little larger and leaves the attention even." },
+    "Figure 4, Theorem 3.1": { set: { p: 0.5 }, look: "Half the steps go up. It still finds the last node, and says both neighbours alike." },
+    "Square root of Πᵀ": { set: { T: 1000, K: 5 }, look: "Trained for longer, V comes to the square root of the true law, not to the law that the theorem names." },
+    "Figure 5, Theorem 4.1": { set: { p: 1 }, look: "Every step goes up: the easiest walk of all. It never learns, and its attention stays exactly even." },
+    "Any loss: hinge": { set: { p: 1, loss: "hinge" }, look: "The same with another loss: what fails is the symmetry of the start, not the loss." },
+    "One node more": { set: { p: 1, N: 98 }, look: "One node more in each walk, and the walks no longer look alike: now it learns." },
+    "Rounding, float32": { set: { p: 1, arithmetic: "float32" }, look: "The same failure, with the rounding errors of 32-bit numbers: they break the symmetry, and it learns." },
+    "Rounding, float64": { set: { p: 1, arithmetic: "float64" }, look: "With 64-bit numbers the errors are smaller, and yet they are enough." },
+    "Figure 6 as printed": { set: { ...FIGURE_6, p: 1, data: "sample", eta: 0.01 }, look: "A random start, and the step size that the paper prints: in 1,000 iterations hardly anything happens." },
+    "Figure 6, summed loss": { set: { ...FIGURE_6, p: 1, data: "sample", eta: 10 }, look: "A step 1,000 times larger, as if the loss were summed over the walks: it escapes and looks at one node." },
+    "Figure 6, summed, p = 0.5": { set: { ...FIGURE_6, p: 0.5, eta: 10 }, look: "The same start and step on a random walk: it finds the last node." },
   },
 
   *compute(settings, memory) {
@@ -165,7 +183,7 @@ export const lab = {
     const ended = run.diverged && i === run.iterations.length - 1;
     const now =
       `After ${thousands(run.iterations[i])} of ${thousands(settings.T)} iterations the transformer names ` +
-      `the next node in ${percent(run.accuracy[i])} of new walks; the best possible is ${percent(best)}. `;
+      `the next node in ${percent(run.accuracy[i])} of new walks; the best possible on average is ${percent(best)}. `;
     if (!ended) return now + looks(settings, run.attention[i], run.accuracy[i]);
     return `${now}Training ended there: its numbers are no longer finite. Try a smaller learning rate.`;
   },
@@ -177,19 +195,27 @@ export const lab = {
   },
 
   panels: [
-    { name: "walk", title: "A new walk, and what comes next", draw: drawWalk },
-    { name: "accuracy", title: "How often it is right", draw: drawAccuracy },
+    { name: "walk", title: "A new walk, and what comes next",
+      about: "The transformer sees the nodes so far and gives each node a share.", draw: drawWalk },
+    { name: "accuracy", title: "How often it is right",
+      about: "Share of new walks whose next node it names. Walks are random, so a sample can beat the best possible by a little.", draw: drawAccuracy },
     {
       name: "attention",
       title: "Where it looks: mean attention on each position",
+      about: "It says what stands at the places it looks at. Red: the last node seen, which decides the next one.",
       wide: true,
       draw: drawAttention,
     },
-    { name: "value", title: "What it says: value matrix V", draw: drawValue },
-    { name: "profile", title: "V beside Πᵀ and its square root", draw: drawProfile },
-    { name: "history", title: "Where it looked, iteration by iteration", wide: true, draw: drawHistory },
-    { name: "kl", title: "Distance from the true law (KL)", draw: drawDivergence },
-    { name: "uneven", title: "How uneven the attention is", draw: drawUnevenness },
+    { name: "value", title: "What it says: value matrix V",
+      about: "What it says for each node that it looks at; the largest entry of a column is its answer.", draw: drawValue },
+    { name: "profile", title: "V beside Πᵀ and its square root",
+      about: "Π holds the true probabilities. Each is scaled to length one, so that only the shape counts.", draw: drawProfile },
+    { name: "history", title: "Where it looked, iteration by iteration",
+      about: "Each row is one iteration.", wide: true, draw: drawHistory },
+    { name: "kl", title: "Distance from the true law (KL)",
+      about: "Zero would be the true law. It stays above zero as long as shares go to nodes that cannot come next.", draw: drawDivergence },
+    { name: "uneven", title: "How uneven the attention is",
+      about: "Zero would be attention exactly alike on all nodes, from which training cannot leave by itself.", draw: drawUnevenness },
   ],
 };
 

@@ -140,8 +140,9 @@ function* dormandPrince(velocity, origin, duration, tolerance, most) {
     let next = null;
     for (const row of STAGES) k.push(velocity((next = combined(state, h, row, k))));
     const change = combined(null, h, ERROR, k), last = k[6];
+    let bend = null;
     const interpolate = (theta) => {
-      const bend = combined(null, h, DENSE, k);
+      bend ??= combined(null, h, DENSE, k);
       return state.map((y, i) => {
         const whole = next[i] - y, left = h * first[i] - whole, right = whole - h * last[i] - left;
         return y + theta * (whole + (1 - theta) * (left + theta * (right + (1 - theta) * bend[i])));

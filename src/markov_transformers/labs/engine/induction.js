@@ -36,12 +36,13 @@ export class BayesOptimal {
 // The report that the loss with epsilon rewards most when the law is known:
 // max(0, lambda m_k - epsilon), with lambda such that the entries sum to one.
 export function bestReport(law, epsilon) {
-  const falling = [...law].sort((x, y) => y - x);
+  const rising = Float64Array.from(law).sort();
   let kept = 0, sum = 0, running = 0;
-  falling.forEach((mass, k) => {
+  for (let k = 1; k <= rising.length; k++) {
+    const mass = rising[rising.length - k];
     running += mass;
-    if (k === 0 || mass + epsilon * ((k + 1) * mass - running) > 0) [kept, sum] = [k + 1, running];
-  });
+    if (k === 1 || mass + epsilon * (k * mass - running) > 0) [kept, sum] = [k, running];
+  }
   return normalized(Float64Array.from(law, (mass) => Math.max(mass + epsilon * (kept * mass - sum), 0)));
 }
 

@@ -18,11 +18,13 @@ export function lagSubsets(window, maxSize) {
 export function informationOfSubsets(sequences, window, vocabSize, maxSize) {
   const d = vocabSize, subsets = lagSubsets(window, maxSize), values = new Float64Array(subsets.length);
   const nCodes = d ** (window + 1), patternOf = subsets.map((subset) => patternsIn(subset, nCodes, d));
-  const windows = new Float64Array(nCodes), codes = new Int32Array(nCodes);
-  const joint = new Float64Array(d ** (maxSize + 1)), patterns = new Int32Array(d ** maxSize);
+  const windows = new Float64Array(nCodes), codes = new Int32Array(nCodes), token = new Float64Array(d);
+  const joint = new Float64Array(d ** (maxSize + 1)), past = new Float64Array(d ** maxSize);
+  const patterns = new Int32Array(d ** maxSize);
   for (const tokens of sequences) {
-    const share = 1 / (tokens.length - window), token = new Float64Array(d);
+    const share = 1 / (tokens.length - window);
     let nSeen = 0;
+    token.fill(0);
     for (let t = 0, code = 0; t < tokens.length; t++) {
       code = (code * d + tokens[t]) % nCodes;
       if (t < window) continue;
@@ -33,20 +35,19 @@ export function informationOfSubsets(sequences, window, vocabSize, maxSize) {
     for (let S = 1; S < subsets.length; S++) {
       let nPatterns = 0, value = 0;
       for (let n = 0; n < nSeen; n++) {
-        const row = patternOf[S][codes[n]] * d;
-        let before = 0;
-        for (let e = 0; e < d; e++) before += joint[row + e];
-        if (before === 0) patterns[nPatterns++] = row;
-        joint[row + (codes[n] % d)] += windows[codes[n]];
+        const code = codes[n], pattern = patternOf[S][code];
+        if (past[pattern] === 0) patterns[nPatterns++] = pattern;
+        past[pattern] += windows[code];
+        joint[pattern * d + (code % d)] += windows[code];
       }
       for (let n = 0; n < nPatterns; n++) {
-        const row = patterns[n];
-        let past = 0;
-        for (let e = 0; e < d; e++) past += joint[row + e];
+        const E = patterns[n];
         for (let e = 0; e < d; e++) {
-          if (token[e] > 0) value += (joint[row + e] - past * token[e]) * (joint[row + e] / token[e] - past);
-          joint[row + e] = 0;
+          const both = joint[E * d + e];
+          if (token[e] > 0) value += (both - past[E] * token[e]) * (both / token[e] - past[E]);
+          joint[E * d + e] = 0;
         }
+        past[E] = 0;
       }
       values[S] += Math.max(value, 0) / sequences.length;
     }

@@ -36,6 +36,12 @@ export class StagedModel {
     };
   }
 
+  // The loss (2.1) alone.
+  loss({ c, w, a }) {
+    const k = new Products(w, this.matches, this.counts.window);
+    return this.readout(this.scores(shares(c), k), a, { gradient: false }).loss;
+  }
+
   // A function of the moving parameters that gives the loss and their pulls: gradients with the
   // sign changed, that of c divided by c / C_D, so that it stays finite while c underflows.
   evaluator(frozen) {
@@ -47,7 +53,7 @@ export class StagedModel {
       const p = keptP ?? shares(moving.c);
       const k = keptK ?? new Products(moving.w, this.matches, this.counts.window);
       const s = keptS ?? this.scores(p, k);
-      const { loss, R } = this.readout(s, a, withLoss);
+      const { loss, R } = this.readout(s, a, { loss: withLoss });
       const pulls = {};
       if (moving.c) {
         const g = Float64Array.from(this.sets, (set) => dot(k.over(set), R)), f = dot(p, g);
@@ -68,7 +74,7 @@ export class StagedModel {
   }
 
   // The loss, and R = -(1/a) dL/ds for each kind: two passes over the counts.
-  readout(s, a, withLoss) {
+  readout(s, a, { loss: withLoss = true, gradient = true }) {
     const { starts, kinds, counts, hits, weights } = this.counts, epsilon = this.epsilon;
     let top = -Infinity;
     for (const score of s) top = Math.max(top, a * score);
@@ -84,7 +90,7 @@ export class StagedModel {
       }
       const y = hit / Z; // (2.4)
       if (withLoss) loss -= weights[group] * Math.log(y + epsilon);
-      if (y + epsilon === 0) continue; // an infinite loss that no parameter can help
+      if (!gradient || y + epsilon === 0) continue; // an infinite loss that no parameter can help
       const pull = weights[group] / (Z * (y + epsilon));
       for (let n = first; n < stop; n++) R[kinds[n]] += pull * (hits[n] - counts[n] * y);
     }
