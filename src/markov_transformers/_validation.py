@@ -94,7 +94,7 @@ def real_array(
     array = _array(name, value, "iuf", expected)
     if shape is not None and not _fits(array.shape, shape):
         raise ValueError(f"{name} must be {expected}, got shape {array.shape}")
-    array = array.astype(np.float64, copy=False)
+    array = array.astype(np.float64, order="C", copy=False)  # else equal numbers could sum differently
     if finite and not (np.isfinite(array) if largest == math.inf else np.abs(array) <= largest).all():
         refuse(name, value, expected)
     return array

@@ -475,7 +475,12 @@ class Trainable:
     def _loss_and_gradients(self, parameters: Parameters) -> tuple[float, Parameters]:
         now = self._checked(parameters)
         loss, pulls = self._evaluator({})(now)
-        pulls["c"] = pulls["c"] * over_total(now["c"])
+        with np.errstate(over="ignore"):
+            pulls["c"] = pulls["c"] * over_total(now["c"])
+        if not np.isfinite(pulls["c"]).all():
+            check.refuse(
+                "c", parameters["c"], "so large beside a that its gradient is within the range of floats"
+            )
         return loss, {name: -np.asarray(pulls[name]) for name in now}
 
     def _checked(self, parameters: Parameters) -> Parameters:

@@ -203,8 +203,9 @@ class FullModel(Trainable):
         Raises
         ------
         ValueError
-            If a shape does not fit, an entry is not finite, c is zero, or a loss of the reader's
-            own returns NaN, or a slope that is not finite where the loss is.
+            If a shape does not fit, an entry is not finite, c is zero or so small beside a that a
+            derivative is beyond the largest float, or a loss of the reader's own returns NaN, or a
+            slope that is not finite where the loss is.
 
         Examples
         --------
