@@ -35,8 +35,8 @@ def _reproduce(chosen: argparse.Namespace) -> int:
     from . import reproduce
 
     if chosen.list:
-        if chosen.ids:
-            print("--list prints every id; name no ids beside it", file=sys.stderr)
+        if chosen.ids or chosen.json or chosen.quick:
+            print("--list prints every id; name no ids beside it, nor --json or --quick", file=sys.stderr)
             return 2
         print(reproduce.listing())
         return 0

@@ -9,9 +9,11 @@ chains are sampled, and how fast explorers follow their sliders.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from .. import _validation as check
 from .. import explorers
 from . import evaluations, experiments, growth, sampling
 from ._results import Results, here, machine, store, stored
@@ -86,14 +88,19 @@ def run(names: Iterable[str] = ()) -> Iterator[Row]:
     Raises
     ------
     ValueError
-        If a name is neither.
+        If a name is neither; the message tells the nearest.
     ImportError
         When it comes to a row that needs PyTorch, where PyTorch is missing.
     """
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        check.refuse("names", names, "an iterable of names of rows and groups")
     chosen: list[str] = []
     for name in list(names) or list(ROWS):
-        if name not in ROWS and name not in GROUPS:
-            known = ", ".join([*GROUPS, *ROWS])
-            raise ValueError(f"name must be one of {known}, got {name!r}")
+        if not isinstance(name, str) or (name not in ROWS and name not in GROUPS):
+            nearest = difflib.get_close_matches(str(name), [*GROUPS, *ROWS], n=1, cutoff=0.0)[0]
+            raise ValueError(
+                f"names must be among the groups {', '.join(GROUPS)} and their rows, "
+                f"got {name!r}; the nearest is {nearest!r}"
+            )
         chosen += GROUPS.get(name, (name,))
     return (ROWS[name]() for name in dict.fromkeys(chosen))

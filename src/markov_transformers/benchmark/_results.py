@@ -12,7 +12,9 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 
-from ._rows import Growth, Moves, Row, Timing
+from .. import _validation as check
+from ._rows import Growth, Moves, Row, Timing, checked
+from .growth import SIZES
 
 _PACKAGES = ("numpy", "scipy", "torch", "matplotlib")
 
@@ -46,6 +48,7 @@ class Results:
 
     def growth(self, quantity: str) -> list[Growth]:
         """Return the rows in which a quantity doubles, such as length or chains."""
+        quantity = check.choice("quantity", quantity, tuple(SIZES))
         return [row for row in self.rows if isinstance(row, Growth) and row.quantity == quantity]
 
 
@@ -55,7 +58,7 @@ def here(rows: Iterable[Row]) -> Results:
 
     versions = {"python": platform.python_version(), "markov_transformers": __version__}
     versions.update({name: _version(name) for name in _PACKAGES})
-    return Results(machine(), datetime.date.today().isoformat(), versions, tuple(rows))
+    return Results(machine(), datetime.date.today().isoformat(), versions, tuple(checked(rows)))
 
 
 def machine() -> dict[str, object]:
@@ -70,13 +73,30 @@ def machine() -> dict[str, object]:
 
 def store(results: Results, path: Path | str) -> None:
     """Write results to a file."""
+    if not isinstance(results, Results):
+        check.refuse("results", results, "Results, as `here` returns them")
+    _check_path(path)
     Path(path).write_text(json.dumps(asdict(results), indent=1) + "\n", encoding="utf-8")
 
 
 def stored(path: Path | str | None = None) -> Results:
     """Read results, by default those that come with the library."""
-    source = files(__package__).joinpath("results.json") if path is None else Path(path)
-    content = json.loads(source.read_text(encoding="utf-8"))
+    if path is None:
+        return _results(files(__package__).joinpath("results.json").read_text(encoding="utf-8"))
+    _check_path(path)
+    try:
+        return _results(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, TypeError, LookupError):
+        check.refuse("path", path, "a file that `store` has written")
+
+
+def _check_path(path: object) -> None:
+    if not isinstance(path, (str, os.PathLike)):
+        check.refuse("path", path, "a str or a path")
+
+
+def _results(text: str) -> Results:
+    content = json.loads(text)
     return Results(
         content["machine"], content["date"], content["versions"], tuple(map(_row, content["rows"]))
     )

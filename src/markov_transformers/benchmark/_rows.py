@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -98,6 +98,14 @@ class Moves:
 
 
 Row = Timing | Moves
+
+
+def checked(rows: Iterable[Row]) -> Iterator[Row]:
+    """Pass rows on as they come, and refuse what is none."""
+    for row in rows if isinstance(rows, Iterable) else [None]:
+        if not isinstance(row, (Timing, Moves)):
+            raise TypeError(f"rows must be an iterable of Timing, Growth or Moves, got {rows!r}")
+        yield row
 
 
 def median(work: Callable[[], object], repeats: int) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ._rows import Growth, Moves, Row, Timing
+from .. import _validation as check
+from ._rows import Growth, Moves, Row, Timing, checked
 
 _HEADINGS = {
     Timing: f"{'name':<24}{'engine':>12}{'baseline':>12}{'ratio':>10}  baseline is",
@@ -21,7 +22,7 @@ def table(rows: Iterable[Row]) -> str:
 def lines(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the table line by line, as fast as the rows come."""
     kind: type | None = None
-    for row in rows:
+    for row in checked(rows):
         if type(row) is not kind:
             if kind is not None:
                 yield ""
@@ -51,6 +52,7 @@ def duration(seconds: float) -> str:
     >>> [duration(s) for s in (0.00012, 0.045, 1.53, 5000.0, 200_000.0)]
     ['0.12 ms', '45 ms', '1.5 s', '83 min', '56 h']
     """
+    seconds = check.real("seconds", seconds, 0.0)
     for unit, size, limit in (("ms", 1e-3, 1.0), ("s", 1.0, 120.0), ("min", 60.0, 7200.0)):
         if seconds < limit:
             return f"{_digits(seconds / size)} {unit}"

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from .. import _validation as check
 from ..models import TwoLayerTransformer
 from ..one_layer import sine_positions
 from ._rows import median
@@ -59,6 +60,11 @@ class PlainTwoLayer:
     c, w, a : torch.Tensor
         As in `TwoLayerTransformer`.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen, Sheen, Wang and Yang (2024), (2.1) to (2.5).
@@ -76,21 +82,25 @@ class PlainTwoLayer:
         tables: bool = False,
         dtype: torch.dtype = torch.float64,
     ) -> None:
+        window = check.integer("window", window, 1, check.MOST_AXES)
         definition = TwoLayerTransformer(window, window, vocab_size, degree, dtype=dtype)
-        start = {name: getattr(definition, name).detach() for name in "cwa"} if start is None else start
+        tokens = check.token_array("tokens", tokens, vocab_size, min_length=window + 2)
+        parameters = {name: getattr(definition, name).detach() for name in "cwa"}
+        start = parameters if start is None else _checked_start(start, parameters)
         self.c, self.w, self.a = (torch.as_tensor(start[name], dtype=dtype).clone() for name in "cwa")
-        self.train = tuple(train)
+        self.train = _checked_train(train)
         for name in self.train:
             getattr(self, name).requires_grad_()
         self.sets = [[h - 1 for h in S] for S in definition.sets]
         self.n_sequences = len(tokens)
-        head = _Tables if tables else _Copies
+        head = _Tables if check.flag("tables", tables) else _Copies
         pieces = torch.as_tensor(tokens).split(PIECE)
         self.pieces = [_Piece(x, head(x[:, :-1], window, vocab_size, dtype)) for x in pieces]
         self._keep_what_rests()
 
     def loss_and_gradients(self, epsilon: float = 0.1) -> tuple[float, dict[str, torch.Tensor]]:
         """Return the mean log-loss (2.1) and its gradients in the trained parameters."""
+        epsilon = check.real("epsilon", epsilon, 0.0)
         moving = [getattr(self, name) for name in self.train]
         total, gradients = 0.0, [torch.zeros_like(parameter) for parameter in moving]
         for piece in self.pieces:
@@ -127,6 +137,22 @@ class PlainTwoLayer:
                 product = kernels[h] if len(S) == 1 else product * kernels[h]
             products.append(product)
         return torch.stack(products)
+
+
+def _checked_start(start: object, parameters: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    if not isinstance(start, Mapping) or set(start) != set(parameters):
+        check.refuse("start", start, "a mapping with arrays 'c', 'w' and 'a'")
+    return {
+        name: check.real_array(f"start[{name!r}]", start[name], tuple(like.shape))
+        for name, like in parameters.items()
+    }
+
+
+def _checked_train(train: object) -> tuple[str, ...]:
+    names = tuple(train) if isinstance(train, Iterable) else ()
+    if not names or any(name not in ("c", "w", "a") for name in names) or len(set(names)) < len(names):
+        check.refuse("train", train, "one or more of 'c', 'w' and 'a', each once")
+    return names
 
 
 class _Piece:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _validation as check
 from .. import explorers
 from ._rows import Moves, seconds
+
+_MOST_MOVES = 1_000_000  # which take a day
 
 
 def explorer(name: str, moves: int = 200) -> Moves:
@@ -16,8 +19,19 @@ def explorer(name: str, moves: int = 200) -> Moves:
     name : str
         One of `markov_transformers.explorers`.
     moves : int, default 200
-        Each takes one control to another of its values.
+        Each takes one control to another of its values; at least 1.
+
+    Returns
+    -------
+    Moves
+
+    Raises
+    ------
+    ValueError
+        If there is no such explorer, or `moves` is out of range.
     """
+    name = check.choice("name", name, tuple(explorers.__all__))
+    moves = check.integer("moves", moves, 1, _MOST_MOVES)
     shown = getattr(explorers, name)()
     fields, rng, times = shown._live.fields, np.random.default_rng(0), []
     for _ in range(moves):

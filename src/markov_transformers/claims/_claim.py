@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from .. import _validation as check
+
 # From the most to the least favourable.
 VERDICTS = ("reproduced", "reproduced with a change", "not reproduced", "contradicted")
 
@@ -71,7 +73,7 @@ class Claim:
 
     def measurements(self, quick: bool = False) -> list[dict]:
         """Run the experiment, for fewer seeds if it is to be quick."""
-        options = {**self.options, **(self.quick if quick else {})}
+        options = {**self.options, **(self.quick if check.flag("quick", quick) else {})}
         seeds = self.quick_seeds if quick else self.seeds
         if not self.seeds:
             return [self.measure(**options)]

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable
 from importlib.resources import files
 
+from .. import _validation as check
+from ._arguments import objects
 from ._claim import VERDICTS, Row
 
 FIELDS = ("id", "source", "claim", "printed", "measured", "rule", "verdict", "change", "seconds", "chapter")
@@ -27,15 +29,20 @@ def summary(rows: Iterable[Row]) -> dict[str, int]:
     Returns
     -------
     dict
+
+    Raises
+    ------
+    TypeError
+        If `rows` is of another kind.
     """
-    rows = list(rows)
+    rows = objects("rows", rows, Row)
     counts = Counter(_verdict(row) for row in rows)
     return {name: counts[name] for name in (*VERDICTS, "answered", "could not run")}
 
 
 def as_objects(rows: Iterable[Row]) -> list[dict[str, object]]:
     """Return the rows as dictionaries with the keys `FIELDS`, ready for JSON."""
-    return [{name: getattr(row, name) for name in FIELDS} for row in rows]
+    return [{name: getattr(row, name) for name in FIELDS} for row in objects("rows", rows, Row)]
 
 
 def stored() -> list[Row]:
@@ -58,14 +65,22 @@ def table(rows: Iterable[Row], *, quick: bool = False, width: int = 110) -> str:
     quick : bool, default False
         Whether they come from a quick check, which the text then says.
     width : int, default 110
-        Characters in a line.
+        Characters in a line, at least 20.
 
     Returns
     -------
     str
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    TypeError
+        If `rows` is of another kind.
     """
-    rows = list(rows)
-    lines = [_QUICK, ""] if quick else []
+    rows = objects("rows", rows, Row)
+    width = check.integer("width", width, minimum=20)
+    lines = [_QUICK, ""] if check.flag("quick", quick) else []
     for row in rows:
         lines.append(f"{row.id}: {_verdict(row).upper()}  ({row.source}; {row.seconds:.1f} s)")
         for name in ("claim", "printed", "measured", "change", "rule"):
@@ -85,10 +100,15 @@ class Ledger:
     Parameters
     ----------
     rows : iterable of Row
+
+    Raises
+    ------
+    TypeError
+        If `rows` is of another kind.
     """
 
     def __init__(self, rows: Iterable[Row]) -> None:
-        self.rows = list(rows)
+        self.rows = objects("rows", rows, Row)
 
     def __repr__(self) -> str:
         wide = max((len(row.id) for row in self.rows), default=0)

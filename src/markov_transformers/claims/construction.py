@@ -14,10 +14,11 @@ import numpy as np
 from .. import _validation as check
 from .._lags import lag_set
 from ..chains import DirichletPrior, NGramChain
-from ..induction import GeneralizedInductionHead, monomial_features
+from ..induction import GeneralizedInductionHead, monomial_features, n_monomial_features
 from ..reweighting import induction_head_bound, reweighted_law
 from ..staged import StagedModel
 from ..windows import WindowCounts
+from . import _arguments as given
 
 REPRODUCED, CONTRADICTED, FAILED = "reproduced", "contradicted", "not reproduced"
 _ROUNDING = 1e-10  # far above the rounding of sums over a thousand positions, far below any effect
@@ -71,14 +72,24 @@ def construction(
         a at the first :math:`\rho`; ``n_without_match``; ``largest_ratio``: largest distance over
         its bound `induction_head_bound`, plus rounding.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), section C.1, (C.1) and (C.2).
     """
     rng = check.generator(rng)
-    subset = lag_set("subset", subset)
+    window = check.integer("window", window, 1, check.MOST_AXES)
+    subset = lag_set("subset", subset, window)
+    sizes = given.numbers("sizes", sizes, 0)
+    n_sequences = given.size("n_sequences", n_sequences)
+    length = given.size("length", length, 3 * n_sequences, minimum=3 * window)
     prior = DirichletPrior(vocab_size, subset, concentration)
-    long = prior.sample(check.integer("n_sequences", n_sequences, minimum=1), length, rng=rng)
+    check.room("vocab_size", vocab_size, 3 * n_sequences * check.power(vocab_size, len(subset) + 1))
+    long = prior.sample(n_sequences, length, rng=rng)
     parts = [(long, length), (long[:, : 3 * window], 3 * window)]
     together, fallback, alone = (np.zeros(len(sizes)) for _ in range(3))
     n_without, largest = 0, 0.0
@@ -150,14 +161,28 @@ def sequential_loss(
         token of the window changes, so that one sees that features do depend on it;
         ``prefix_effect``: largest change of an output when the first half of the context changes.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), section C.4 and (C.5).
     """
     rng = check.generator(rng)
     n_sequences = check.integer("n_sequences", n_sequences, minimum=1)
-    window = check.integer("window", window, minimum=1)
+    window = check.integer("window", window, 1, check.MOST_AXES)
     length = check.integer("length", length, minimum=2 * window + 2)
+    vocab_size = check.integer("vocab_size", vocab_size, minimum=2)
+    degree = check.integer("degree", degree, 0, window)
+    epsilon = check.real("epsilon", epsilon, 0.0)
+    n_features = n_monomial_features(window, vocab_size, degree)
+    check.room(
+        "n_sequences, length and vocab_size",
+        (n_sequences, length, vocab_size),
+        n_sequences * length * (length + n_features),
+    )
     tokens = rng.integers(vocab_size, size=(n_sequences, length + 1))
     w = rng.standard_normal((window, window))
     a = 3 * rng.random()
@@ -244,12 +269,25 @@ def gih_distance(
         :math:`L^{1/8} N / (L - M)`, which the lemma's proof bounds by a constant; ``exponent``:
         slope of the logarithm of the mean distance in log L between `limit_lengths`.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), Lemma E.6: at most :math:`O(L^{-1/8})`.
     """
     rng = check.generator(rng)
     d, lags, M = 3, (1, 2), 3
+    n_sequences = given.size("n_sequences", n_sequences)
+    length = given.size("length", length, 3 * n_sequences, minimum=M + 1)
+    lengths = given.whole_numbers("lengths", lengths, M + 1)
+    n_chains = check.integer("n_chains", n_chains, minimum=1)
+    check.room("n_chains and lengths", (n_chains, lengths), 4 * n_chains * max(lengths))
+    limit_lengths = given.numbers("limit_lengths", limit_lengths, 1)
+    if len(set(limit_lengths)) < 2:
+        check.refuse("limit_lengths", limit_lengths, "two different lengths at least")
     tokens = DirichletPrior(d, lags, concentration).sample(n_sequences, length + 1, rng=rng)
     counts = WindowCounts.from_tokens(tokens, M, d)
     model = StagedModel(counts, degree=2)

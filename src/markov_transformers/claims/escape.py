@@ -32,10 +32,12 @@ from .. import _validation as check
 from .._progress import progress
 from ..one_layer import OneLayerModel, OneLayerParameters, OneLayerRun
 from ..walks import CircleWalk
+from . import _arguments as given
 
 _NODES, _LENGTH, _WALKS, _STEPS, _EPSILON = 6, 97, 1000, 1000, 0.1  # Figure 6
 _SIGMA = _RATE = 0.01  # as printed
 _LEARNED = 0.94  # share of the best accuracy that counts as reached, on 1,000 test walks
+_SMALL = 1e-5  # sigma from which asymmetry grows a hundredfold while it is small
 _TIE = 1e-9  # as in OneLayerModel.predict
 
 
@@ -66,6 +68,11 @@ class Reading:
     summed: bool = False
     embeddings: str = "all"
     sigma: float = _SIGMA
+
+    def __post_init__(self) -> None:
+        check.flag("summed", self.summed)
+        check.choice("embeddings", self.embeddings, ("all", "keys", "none"))
+        check.real("sigma", self.sigma, 0.0)
 
     @property
     def departures(self) -> int:
@@ -118,31 +125,46 @@ class EscapeRun:
 
     def parameters(self, record: int = -1) -> OneLayerParameters:
         """Return the parameters at one record, the last by default."""
+        record = check.integer("record", record, -len(self.iterations), len(self.iterations) - 1)
         return OneLayerParameters(self.value[record], self.content[record], self.position[record])
-
-    def first(self, condition: np.ndarray) -> int | None:
-        """Return the iteration of the first record that meets a condition, if there is one."""
-        return int(self.iterations[np.argmax(condition)]) if np.any(condition) else None
 
     @property
     def attention_clock(self) -> int | None:
         """First recorded iteration at which one lag class has more than half of the attention."""
-        return self.first(self.shares.max(axis=1) > 0.5)
+        return _first(self.iterations, self.shares.max(axis=1) > 0.5)
 
     @property
     def accuracy_clock(self) -> int | None:
         """First recorded iteration with an accuracy above one half."""
-        return self.first(self.accuracy > 0.5)
+        return _first(self.iterations, self.accuracy > 0.5)
 
 
 def lag_classes(n_nodes: int, length: int) -> np.ndarray:
     """Return the lag class (N - j) mod K of each input column j = 1 ... N - 1.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes K, at least 2.
+    length : int
+        Columns N, at least 2.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (length - 1,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
 
     Examples
     --------
     >>> lag_classes(3, 7)
     array([0, 2, 1, 0, 2, 1])
     """
+    n_nodes = check.integer("n_nodes", n_nodes, minimum=2)
+    length = given.size("length", length, minimum=2)
     return (length - np.arange(1, length)) % n_nodes
 
 
@@ -175,9 +197,10 @@ def offset_modes(value: np.ndarray, position: np.ndarray) -> np.ndarray:
     """
     value = check.real_array("value", value, (None, None))
     K = len(value)
-    value = check.real_array("value", value, (K, K))
+    value = check.real_array("value", value, (max(K, 2), K))
     q = check.real_array("position", position, (None,))
-    _check_sizes(K, len(q))
+    if len(q) <= K or (len(q) - 1) % K:
+        raise ValueError(f"position must be one entry longer than a multiple of {K}, got shape {q.shape}")
     modes = np.stack([value.ravel()[_diagonals(K)].mean(axis=1), q[:-1][_columns(K, len(q))].mean(axis=1)])
     return modes - modes.mean(axis=1, keepdims=True)
 
@@ -190,6 +213,7 @@ def growth_rate(model: OneLayerModel) -> float:
     >>> round(growth_rate(OneLayerModel(6, 97, unit_length=True)), 3)
     0.612
     """
+    given.instance("model", model, OneLayerModel)
     return model.vocab_size * math.sqrt(float(model.rates.position[0]) / (model.length - 1))
 
 
@@ -206,12 +230,20 @@ def seed_amplitude(model: OneLayerModel, start: OneLayerParameters) -> np.ndarra
     -------
     numpy.ndarray, shape (n_nodes,)
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    TypeError
+        If `model` or `start` is of another kind.
+
     Examples
     --------
     >>> model = OneLayerModel(6, 97, unit_length=True)
     >>> int(seed_amplitude(model, model.random(0.01, rng=0)).argmax())  # the class that will win
     1
     """
+    start = _checked(model, start)
     D, Q = offset_modes(start.value, start.position)
     return (Q + growth_rate(model) * D) / 2
 
@@ -295,10 +327,9 @@ def linear_prediction(
     >>> round(float(v[-1]), 2)
     2.29
     """
-    K, N = model.vocab_size, model.length
-    _check_sizes(K, N)
+    K, N = _sizes(model)
     eta = check.real("learning_rate", learning_rate, 0.0)
-    steps = check.integer("steps", steps, minimum=0)
+    steps = given.size("steps", steps, 5, minimum=0)
     epsilon = check.real("epsilon", epsilon, 0.0, strict=True)
     R, R_last = float(model.rates.position[0]), float(model.rates.position[-1])
     R_token = _content_rate(model)
@@ -372,20 +403,19 @@ def deterministic_run(
     >>> run.accuracy_clock, run.attention_clock
     (132, 196)
     """
+    start = _checked(model, start)
     K, N = model.vocab_size, model.length
-    _check_sizes(K, N)
     eta = check.real("learning_rate", learning_rate, 0.0)
     steps = check.integer("steps", steps, minimum=0)
     epsilon = check.real("epsilon", epsilon, 0.0)
     record_every = check.integer("record_every", record_every, minimum=1)
+    check.room("steps", steps, (steps // record_every + 1) * (K * (K + 2) + N))
     weights = np.ones(K) if target_weights is None else target_weights
     weights = check.real_array("target_weights", weights, (K,))
     if (weights < 0).any() or weights.sum() == 0:
         check.refuse("target_weights", weights, "zero or more, and not all zero")
     weights = weights / weights.sum()
-    V = check.real_array("start.value", start.value, (K, K)).copy()
-    h = check.real_array("start.content", start.content, (K,)) / model._token_norm
-    q = check.real_array("start.position", start.position, (N,)).copy()
+    V, h, q = start.value.copy(), start.content / model._token_norm, start.position.copy()
 
     classes, columns = lag_classes(K, N), _columns(K, N)
     offset = (np.arange(K)[:, None] - np.arange(K)) % K  # of entry [y, x]
@@ -464,12 +494,21 @@ def figure_six(
         of the uniform guess, as a share; ``position``, the column with most attention, from 1, and
         ``attention`` on it; ``departures`` from the printed settings.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Shi and Cao (2025), Figure 6.
     """
-    seeds = check.generator(rng).integers(2**31, size=check.integer("n_seeds", n_seeds, minimum=1))
+    seeds = check.generator(rng).integers(2**31, size=given.repetitions("n_seeds", n_seeds))
     readings = READINGS if readings is None else readings
+    some = isinstance(readings, dict) and bool(readings)
+    if not some or not all(isinstance(reading, Reading) for reading in readings.values()):
+        check.refuse("readings", readings, "a dict from names to objects of Reading")
+    n_walks = given.size("n_walks", n_walks, 3 * _LENGTH)
     measured: dict[str, dict[float, dict[str, object]]] = {name: {} for name in readings}
     for name, p in progress([(name, p) for name in readings for p in (0.5, 1.0)], "readings"):
         runs = [_figure_six_run(readings[name], p, int(s), n_walks, steps, record_every) for s in seeds]
@@ -539,7 +578,7 @@ def escape_times(
     rng : numpy.random.Generator or int
         Source of randomness, or a seed.
     sigmas : tuple of float
-        Scales for the deterministic walk.
+        Scales for the deterministic walk; at the smallest, 1e-5 at most, growth is measured.
     walk_sigmas : tuple of float
         Scales for p = 0.5, which costs far more.
     n_seeds : int, default 5
@@ -562,11 +601,22 @@ def escape_times(
         of the linear prediction there, while Q is below 0.01; ``chosen``: of n_seeds runs at the
         printed sigma, how many chose the column predicted from the start.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Shi and Cao (2025), section 4, last paragraph, and Figure 6.
     """
-    seeds = check.generator(rng).integers(2**31, size=check.integer("n_seeds", n_seeds, minimum=1))
+    seeds = check.generator(rng).integers(2**31, size=given.repetitions("n_seeds", n_seeds))
+    sigmas = given.numbers("sigmas", sigmas, 0, strict=True)
+    if min(sigmas) > _SMALL:
+        check.refuse("sigmas", sigmas, f"numbers of which one at least is no larger than {_SMALL:g}")
+    walk_sigmas = given.numbers("walk_sigmas", walk_sigmas, 0, strict=True)
+    n_walks = given.size("n_walks", n_walks, 3 * _LENGTH)
+    walk_steps = given.steps("walk_steps", walk_steps)
     eta = check.real("learning_rate", learning_rate, 0.0, strict=True)
     model = OneLayerModel(_NODES, _LENGTH, unit_length=True)
     names = ("attention", "accuracy", "sample_accuracy", "linear", "law")
@@ -617,9 +667,8 @@ def predicted_column(model: OneLayerModel, start: OneLayerParameters) -> int:
     >>> predicted_column(model, model.random(0.01, rng=0))
     6
     """
-    columns = np.flatnonzero(
-        lag_classes(model.vocab_size, model.length) == seed_amplitude(model, start).argmax()
-    )
+    amplitude = seed_amplitude(model, start)
+    columns = np.flatnonzero(lag_classes(model.vocab_size, model.length) == amplitude.argmax())
     return int(columns[start.position[columns].argmax()]) + 1
 
 
@@ -627,6 +676,8 @@ def chosen_as_predicted(
     model: OneLayerModel, sigma: float, learning_rate: float, *, rng: np.random.Generator | int
 ) -> bool:
     """Measure whether a run on the population chooses the column that `predicted_column` names."""
+    _sizes(model)
+    sigma = check.real("sigma", sigma, 0.0, strict=True)
     start = model.random(sigma, rng=rng)
     law = escape_law(model, float(seed_amplitude(model, start).max()), learning_rate)
     steps = math.ceil(1.5 * law + 3000 / learning_rate)
@@ -634,9 +685,20 @@ def chosen_as_predicted(
     return int(run.position[-1, :-1].argmax()) + 1 == predicted_column(model, start)
 
 
-def _check_sizes(K: int, N: int) -> None:
-    if (N - 1) % K:
-        check.refuse("length", N, f"one more than a multiple of the {K} nodes")
+def _sizes(model: OneLayerModel) -> tuple[int, int]:
+    """Return K and N of a model with as many columns in each lag class."""
+    given.instance("model", model, OneLayerModel)
+    if (model.length - 1) % model.vocab_size:
+        check.refuse(
+            "model.length", model.length, f"one more than a multiple of the {model.vocab_size} nodes"
+        )
+    return model.vocab_size, model.length
+
+
+def _checked(model: OneLayerModel, start: OneLayerParameters) -> OneLayerParameters:
+    """Return where training starts in the form that the engine computes with."""
+    _sizes(model)
+    return model._checked(start, "start")
 
 
 def _diagonals(K: int) -> np.ndarray:

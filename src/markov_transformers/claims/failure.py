@@ -24,6 +24,7 @@ from ..losses import ExponentialLoss, HingeLoss, LogisticLoss, LogLoss, Loss, Sq
 from ..one_layer import OneLayerModel, OneLayerRun, sine_positions
 from ..symmetry import follow_deviation, lag_profile, symmetric_solution, train_with_gram
 from ..walks import CircleWalk
+from . import _arguments as given
 
 LOSSES: dict[str, Loss] = {
     "log": LogLoss(0.1),
@@ -79,10 +80,11 @@ def sweep(
     p = check.real("p", p, 0.0, 1.0)
     if p not in (0.0, 1.0):
         check.refuse("p", p, "0 or 1, a deterministic walk")
-    rates = check.real_array("rates", rates, (None,))
+    rates = given.numbers("rates", rates, 0)
+    n_nodes = _nodes(n_nodes)
     walks, weights = CircleWalk(n_nodes, p).enumerate(length)
     model = OneLayerModel(n_nodes, length, max(1000, length))
-    pairs = [(name, float(rate)) for name in LOSSES for rate in rates]
+    pairs = [(name, rate) for name in LOSSES for rate in rates]
     runs = {}
     for name, rate in progress(pairs, f"N = {length}"):
         with warnings.catch_warnings():
@@ -126,7 +128,7 @@ def any_loss(*, n_nodes: int = 6, length: int = 97, steps: int = 200) -> dict[st
     ----------
     Shi and Cao (2025), Theorem 4.1.
     """
-    n_nodes = check.integer("n_nodes", n_nodes, minimum=3)
+    n_nodes = _nodes(n_nodes)
     length = check.integer("length", length, minimum=n_nodes + 1)
     steps = check.integer("steps", steps, minimum=1)
     if (length - 1) % n_nodes:
@@ -225,22 +227,30 @@ def literal_run(
     ValueError
         If an argument is out of range or a shape does not fit.
     """
+    n_nodes = _nodes(n_nodes)
+    tokens = check.token_array("tokens", tokens, n_nodes, min_length=2)
+    precision = check.choice("precision", precision, ("float32", "float64"))
+    learning_rate = check.real("learning_rate", learning_rate, 0.0)
+    epsilon = check.real("epsilon", epsilon, 0.0)
+    weights = _weights("weights", weights, len(tokens))
+    exam, marks, length = tokens, weights, tokens.shape[1]
+    if test is not None:
+        exam = check.token_array("test", test, n_nodes, min_length=2)
+        marks = _weights("test_weights", test_weights, len(exam))
+    elif test_weights is not None:
+        raise ValueError("test_weights must come with test, got test_weights alone")
+    if exam.shape[1] != length:
+        raise ValueError(f"test must be sequences of length {length}, got shape {exam.shape}")
+    reduced = OneLayerModel(n_nodes, length, position_dim, unit_length=unit_length)
+    check.room("position_dim", position_dim, 3 * (n_nodes + position_dim) ** 2)
+    steps = given.size("steps", steps, n_nodes * (n_nodes + 1) + 2 * length, minimum=0)
+
     import torch
 
     from ..models import OneLayerTransformer
 
-    tokens = check.token_array("tokens", tokens, n_nodes, min_length=2)
-    precision = check.choice("precision", precision, ("float32", "float64"))
-    learning_rate = check.real("learning_rate", learning_rate, 0.0)
-    steps = check.integer("steps", steps, minimum=0)
-    weights = _weights("weights", weights, len(tokens))
-    exam, marks = tokens, weights
-    if test is not None:
-        exam = check.token_array("test", test, n_nodes, min_length=2)
-        marks = _weights("test_weights", test_weights, len(exam))
-    length, dtype = tokens.shape[1], getattr(torch, precision)
+    dtype = getattr(torch, precision)
     model = OneLayerTransformer(n_nodes, length, position_dim, unit_length=unit_length, dtype=dtype)
-    reduced = OneLayerModel(n_nodes, length, position_dim, unit_length=unit_length)
     w = torch.as_tensor(weights, dtype=dtype)
     train, exam_inputs = torch.as_tensor(tokens), torch.as_tensor(exam[:, :-1])
     rows = []
@@ -272,6 +282,11 @@ def escape(run: OneLayerRun) -> int | None:
     int or None
         ``None`` if that does not happen in the run.
 
+    Raises
+    ------
+    TypeError
+        If `run` is of another kind.
+
     Examples
     --------
     >>> walks, weights = CircleWalk(6, 1.0).enumerate(13)
@@ -279,6 +294,7 @@ def escape(run: OneLayerRun) -> int | None:
     >>> escape(model.train(walks, weights=weights, learning_rate=1.0, steps=20)) is None
     True
     """
+    given.instance("run", run, OneLayerRun)
     weights = run.attention[:, :-1]  # (T, N - 1)
     out = weights.max(axis=1) > 2 * weights.mean(axis=1)
     return int(run.iterations[out.argmax()]) if out.any() else None
@@ -328,7 +344,9 @@ def figure_5(
     Shi and Cao (2025), section 5 and Figure 5.
     """
     rng = check.generator(rng)
-    n_seeds = check.integer("n_seeds", n_seeds, minimum=1)
+    n_seeds = given.repetitions("n_seeds", n_seeds)
+    n_walks = given.size("n_walks", n_walks, 3 * 97)
+    literal = check.flag("literal", literal)
     walk, model = CircleWalk(6, 1.0), OneLayerModel(6, 97)
     everything, _ = walk.enumerate(97)
     accuracy, true, column, uneven, spread, escapes = [], [], 0.0, 0.0, 0.0, {}
@@ -408,6 +426,7 @@ def rounding(*, steps: int = _FIGURE_STEPS, literal: bool = True) -> dict[str, o
         If `steps` is below 4.
     """
     steps = check.integer("steps", steps, minimum=4)
+    literal = check.flag("literal", literal)
     model, walks = OneLayerModel(6, 97), CircleWalk(6, 1.0).enumerate(97)[0]
     grams = {precision: floating_gram(97, 1000, precision) for precision in ("float32", "float64")}
     runs = {"exact": train_with_gram(model, 500.5 * np.eye(97), learning_rate=1.0, steps=steps)}
@@ -452,6 +471,11 @@ def floating_gram(length: int, dim: int, precision: str) -> np.ndarray:
     -------
     numpy.ndarray of float64, shape (length, length)
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     Examples
     --------
     >>> gram = floating_gram(5, 9, "float32")
@@ -461,6 +485,12 @@ def floating_gram(length: int, dim: int, precision: str) -> np.ndarray:
     precision = check.choice("precision", precision, ("float32", "float64"))
     P = sine_positions(length, dim).astype(precision)  # (M, N)
     return (P.T @ P).astype(float)
+
+
+def _nodes(n_nodes: object) -> int:
+    n = check.integer("n_nodes", n_nodes, minimum=3)
+    check.room("n_nodes", n_nodes, 3 * n**2)
+    return n
 
 
 def _on_one_thread(items: Iterable[int]) -> Iterator[int]:

@@ -22,8 +22,10 @@ from .._lags import lag_set, lag_subsets
 from ..chains import DirichletPrior, NGramChain
 from ..induction import monomial_features, n_monomial_features
 from ..information import information_of_subsets
+from . import _arguments as given
 
 _ROUNDING = 1e-9  # far above rounding, far below any effect
+_WIDEST = 16  # window: more lags have more sets than one would wait for
 
 
 def doubly_stochastic_kernels(
@@ -79,6 +81,8 @@ def doubly_stochastic_kernels(
     lags = lag_set("lags", lags)
     matrices = np.eye(d)[np.array(list(permutations(range(d))))]  # (d!, d, d)
     prior = DirichletPrior(len(matrices), (1,), concentration)
+    n_numbers = n_kernels * check.power(d, len(lags) - 1) * (len(matrices) + d**2)
+    check.room("n_kernels and lags", (n_kernels, lags), 3 * n_numbers)
     n_contexts = d ** (len(lags) - 1)
     draws = prior.sample_kernels(-(-n_kernels * n_contexts // len(matrices)), rng=rng)
     weights = draws.reshape(-1, len(matrices))[: n_kernels * n_contexts]
@@ -170,14 +174,20 @@ def data_processing(
         ``largest_subset_ratio``: largest information of a set over that of the set with one more lag;
         ``n_comparisons``: how many of the latter there were.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), section 3.1 and appendix C.3.
     """
+    # With room for a superset.
+    n_chains, lags, window = _checked(n_chains, vocab_size, lags, window, larger=True)
     kernels = DirichletPrior(vocab_size, lags, concentration).sample_kernels(n_chains, rng=rng)
-    window = check.integer("window", window, minimum=len(lags) + 1)  # room for a superset
     values = _information(kernels, lags, window, "chi2")
-    parents = values[tuple(lags)]
+    parents = values[lags]
     pairs = [(s, t) for t in values for s in values if len(s) + 1 == len(t) and set(s) < set(t)]
     supersets = [s for s in values if set(s) > set(lags)]
     return {
@@ -216,14 +226,20 @@ def strict_supersets(
         ``deterministic_ratio``: the same ratio where the statement ends, for the deterministic
         walk x_t = x_{t-1} + 1, in which every earlier token is known from the parent.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), section 3.1.
     """
+    # With room for a superset.
+    n_chains, lags, window = _checked(n_chains, vocab_size, lags, window, larger=True)
     kernels = DirichletPrior(vocab_size, lags, concentration).sample_kernels(n_chains, rng=rng)
-    window = check.integer("window", window, minimum=len(lags) + 1)  # room for a superset
     values = _information(kernels, lags, window)
-    ratios = np.array([values[s] / values[tuple(lags)] for s in values if set(s) > set(lags)])
+    ratios = np.array([values[s] / values[lags] for s in values if set(s) > set(lags)])
     walk = _information(np.roll(np.eye(vocab_size), 1, axis=1)[None], (1,), 2)
     return {
         "largest_ratio": float(ratios.max()),
@@ -266,11 +282,17 @@ def uniform_windows(
         and ``nonuniformity_beyond``: how far the probability of a window of r_n, and of r_n + 1,
         tokens is from uniform, relatively.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), (C.6), and the sentence before it, that a window of any other length is
     uniform as well.
     """
+    n_chains, lags, window = _checked(n_chains, vocab_size, lags, window)
     kernels = doubly_stochastic_kernels(n_chains, vocab_size, lags, concentration, rng=rng)
     modified = _information(kernels, lags, window)
     vanilla = _information(kernels, lags, window, "chi2")
@@ -336,13 +358,20 @@ def selected_sets(
         n lags to the best of at most n, zero for `fixed_size`. Where nothing tells more than 1e-12,
         the parents count as the winners.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), appendix C.7 and Corollary C.5: S* is the parent set for n = 1, and for
     known n; sets of at most n lags suffice. All three for uniform windows.
     """
-    draw = doubly_stochastic_kernels if uniform else _dirichlet_kernels
-    return _winners(draw(n_chains, vocab_size, lags, concentration, rng=rng), tuple(lags), window, fixed_size)
+    n_chains, lags, window = _checked(n_chains, vocab_size, lags, window)
+    draw = doubly_stochastic_kernels if check.flag("uniform", uniform) else _dirichlet_kernels
+    fixed_size = check.flag("fixed_size", fixed_size)
+    return _winners(draw(n_chains, vocab_size, lags, concentration, rng=rng), lags, window, fixed_size)
 
 
 def repeating_grid(window: int, *, n_points: int = 50, fixed_size: bool = True) -> dict[str, object]:
@@ -362,12 +391,19 @@ def repeating_grid(window: int, *, n_points: int = 50, fixed_size: bool = True) 
     dict
         As for `selected_sets`. Where the two probabilities are equal, lag 2 alone is the parent.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), appendix C.7, for known n.
     """
-    window = check.integer("window", window, minimum=2)
-    side = (np.arange(check.integer("n_points", n_points, minimum=1)) + 0.5) / n_points
+    window = check.integer("window", window, 2, _WIDEST)
+    n_points = check.integer("n_points", n_points, minimum=1)
+    check.room("n_points", n_points, 4 * n_points**2 * 2 ** (window + 1))
+    side = (np.arange(n_points) + 0.5) / n_points
     stay = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     return _winners(_repeating(stay), (1, 2), window, check.flag("fixed_size", fixed_size))
 
@@ -397,11 +433,20 @@ def polynomial_kernel(
         ``error``: largest difference between an inner product of features and the kernel, in units
         of the product of the norms; ``n_features``: their number; ``n_features_formula``: by (C.4).
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), Lemma C.1, (2.3), (C.4).
     """
     rng = check.generator(rng)
+    n_pairs = check.integer("n_pairs", n_pairs, minimum=1)
+    n_features = n_monomial_features(n_heads, vocab_size, max_degree)
+    n_numbers = n_pairs * (n_heads * vocab_size + n_features)
+    check.room("n_pairs, n_heads and vocab_size", (n_pairs, n_heads, vocab_size), 4 * n_numbers)
     left, right = rng.standard_normal((2, n_pairs, n_heads, vocab_size))
     subsets = lag_subsets(n_heads, max_degree)
     weights = rng.standard_normal(len(subsets))
@@ -414,7 +459,7 @@ def polynomial_kernel(
     return {
         "error": float((np.abs((a * b).sum(axis=1) - kernel) / scale).max()),
         "n_features": a.shape[1],
-        "n_features_formula": n_monomial_features(n_heads, vocab_size, max_degree),
+        "n_features_formula": n_features,
     }
 
 
@@ -445,11 +490,18 @@ def one_parent(
         ``n_other``: chains in which another set wins; ``n_chains``, in all; ``rival_ratio``: largest
         modified information of another set over the parent's.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), appendix C.7, for n = 1.
     """
     rng = check.generator(rng)
+    window = check.integer("window", window, 1, _WIDEST)
+    cases = _checked_cases(cases, window)
     seen = [
         selected_sets(
             rng=rng, n_chains=n_chains, vocab_size=d, lags=(lag,), window=window, concentration=concentration
@@ -479,12 +531,17 @@ def known_size(*, windows: tuple[int, ...] = (3, 4, 5), n_points: int = 50) -> d
         For each window ``share`` of the chains that another pair wins, ``rival`` and ``rival_ratio``
         as for `repeating_grid`.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), appendix C.7, for known n.
     """
     found: dict[int, dict[str, object]] = {}
-    for window in windows:
+    for window in given.whole_numbers("windows", windows, 2, _WIDEST):
         seen = repeating_grid(window, n_points=n_points)
         share = seen["n_other"] / n_points**2
         found[window] = {"share": share, "rival": seen["rival"], "rival_ratio": seen["rival_ratio"]}
@@ -512,10 +569,16 @@ def enough_lags(
         ``best``: for each window the information set of `four_parent_chain`, of any size; ``ratio``:
         modified information of the best set of more than four lags over the best of at most four.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), Corollary C.5.
     """
+    windows = given.whole_numbers("windows", windows, 4, _WIDEST)
     random = selected_sets(
         rng=rng, n_chains=n_chains, vocab_size=2, lags=(1, 2, 3), window=5, concentration=0.3
     )
@@ -589,9 +652,28 @@ def _information(
     kernels: np.ndarray, lags: tuple[int, ...], window: int, measure: str = "modified_chi2"
 ) -> dict[tuple[int, ...], np.ndarray]:
     """Information of every set of lags of the window, one value for each chain."""
-    window = check.integer("window", window, minimum=max(lags))
     windows = NGramChain(kernels, lags).stationary_windows(window + 1)
     return information_of_subsets(windows, window, measure=measure, average=False)
+
+
+def _checked(
+    n_chains: int, vocab_size: int, lags: tuple[int, ...], window: int, *, larger: bool = False
+) -> tuple[int, tuple[int, ...], int]:
+    """Return arguments whose laws of all windows fit into memory; `larger` asks for a lag beside `lags`."""
+    n_chains = check.integer("n_chains", n_chains, minimum=1)
+    d = check.integer("vocab_size", vocab_size, minimum=2)
+    lags = lag_set("lags", lags, _WIDEST)
+    window = check.integer("window", window, max(lags[-1], len(lags) + larger), _WIDEST)
+    check.room("n_chains and vocab_size", (n_chains, d), 4 * n_chains * check.power(d, window + 1))
+    return n_chains, lags, window
+
+
+def _checked_cases(cases: object, window: int) -> list[list[int]]:
+    pairs = check.real_array("cases", cases, (None, 2))
+    whole = np.asarray(cases).dtype.kind != "f"
+    if not whole or not len(pairs) or (pairs < [2, 1]).any() or (pairs > [6, window]).any():
+        check.refuse("cases", cases, f"pairs of 2 to 6 tokens and a lag of 1 to {window}")
+    return np.asarray(cases).tolist()
 
 
 def _winners(

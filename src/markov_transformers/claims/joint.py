@@ -23,11 +23,13 @@ from ..layer_norm import LayerNormModel
 from ..readout import SoftmaxCrossEntropy
 from ..staged import StagedModel
 from ..windows import WindowCounts
+from . import _arguments as given
 
 PARENTS = (1, 2)
 _REPRODUCED, _CHANGED, _NOT = "reproduced", "reproduced with a change", "not reproduced"
 _PAIRS = ((1, 2), (1, 3), (2, 3))
 _EPSILON = 0.1
+_SHORTEST = 4  # context with a key: a window of three tokens, and the one that follows it
 
 
 def framework_model(counts: WindowCounts) -> tuple[LayerNormModel, Parameters]:
@@ -44,6 +46,11 @@ def framework_model(counts: WindowCounts) -> tuple[LayerNormModel, Parameters]:
     -------
     model : LayerNormModel
     start : dict
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
 
     Examples
     --------
@@ -101,14 +108,23 @@ def joint_training(
         and ``with_constant``, relative distance of it to the multiples of the identity, and to
         those with a constant.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), section B.2, Figures 5 and 6.
     """
     rng = check.generator(rng)
+    n_chains = given.size("n_chains", n_chains)
+    length = given.size("length", length, 3 * n_chains, minimum=_SHORTEST)
     prior = DirichletPrior(3, PARENTS, concentration)
+    rates = given.numbers("rates", rates, 0, strict=True)
+    framework_rate = check.real("framework_rate", framework_rate, 0.0, strict=True)
     printed, framework = [], []
-    for sample in range(check.integer("n_samples", n_samples, minimum=1)):
+    for sample in range(given.repetitions("n_samples", n_samples)):
         counts = WindowCounts.from_tokens(prior.sample(n_chains, length + 1, rng=rng), 3, 3)
         if sample == 0:
             model = FullModel(counts, degree=2, epsilon=_EPSILON)
@@ -186,11 +202,25 @@ def length_generalization(
         length, in standard errors of the paired difference; in ``chance``: the probability that a
         fresh test set of `n_test` sequences at each length shows a rise from 100 to the next length.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), section B.3, Figure 7.
     """
     rng = check.generator(rng)
+    n_train = given.size("n_train", n_train, 3 * 101)
+    trained_on = given.concentration("trained_on", trained_on)
+    concentrations = given.concentrations("concentrations", concentrations)
+    lengths = given.whole_numbers("lengths", lengths, _SHORTEST)
+    if 100 not in lengths[:-1] or lengths != sorted(set(lengths)):
+        check.refuse("lengths", lengths, "increasing, with 100 and a greater length")
+    n_chains = check.integer("n_chains", n_chains, minimum=1)
+    check.room("n_chains and lengths", (n_chains, lengths), 4 * n_chains * max(lengths))
+    n_test = check.integer("n_test", n_test, minimum=1)
     tokens = DirichletPrior(3, PARENTS, trained_on).sample(n_train, 101, rng=rng)
     model = StagedModel(WindowCounts.from_tokens(tokens, 3, 3), degree=2, epsilon=_EPSILON)
     run = model.three_stages(model.initial_parameters(), durations)
@@ -221,7 +251,7 @@ def length_generalization(
         found["loss"][alpha] = losses
         found["rise"][alpha], found["chance"][alpha] = _rises(lengths, np.array(each), drawn, n_test)
     selected = model.sets[int(run.p_S[-1].argmax())]
-    return {"trained_on": trained_on, "selected": selected, "lengths": list(lengths), **found}
+    return {"trained_on": trained_on, "selected": selected, "lengths": lengths, **found}
 
 
 def rule_chen2024_fig7(measurement: dict[str, object]) -> str:
@@ -276,14 +306,23 @@ def transformer_law(parameters: Parameters, context: np.ndarray, vocab_size: int
     -------
     numpy.ndarray, shape (n_sequences, vocab_size)
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     Examples
     --------
     >>> parameters = {"c": [0, 1], "w": [[0]], "a": 1}
     >>> transformer_law(parameters, np.array([[0, 1, 0, 1, 0]]), 2).round(3)
     array([[0.269, 0.731]])
     """
-    context = np.asarray(context)
-    heads, window = np.shape(parameters["w"])
+    if not isinstance(parameters, dict) or set(parameters) != {"c", "w", "a"}:
+        check.refuse("parameters", parameters, "a dict with the arrays 'c', 'w' and 'a'")
+    heads, window = check.real_array("parameters['w']", parameters["w"], (None, None)).shape
+    vocab_size = check.integer("vocab_size", vocab_size, minimum=2)
+    context = check.token_array("context", context, vocab_size, min_length=window + 1)
+    check.room("vocab_size", vocab_size, 2 * len(context) * vocab_size)
     # The last column stands for the target, which the output does not look at.
     tokens = np.column_stack([context, context[:, :1]])
     counts = WindowCounts.from_tokens(tokens, window, vocab_size)

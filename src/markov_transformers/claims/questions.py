@@ -19,6 +19,7 @@ from .. import _validation as check
 from .._progress import progress
 from ..one_layer import OneLayerModel, OneLayerRun
 from ..questions import TemplateTask, majority_task, preference_task
+from . import _arguments as given
 
 _SCALE, _RATE = 0.01, 0.1  # of the paper's experiment
 _RIGHT = 1 - 1e-9  # an accuracy of one, with the rounding of a weighted mean
@@ -74,9 +75,9 @@ def question_run(
     >>> round(float(run.accuracy[-1]), 6)
     1.0
     """
-    if not isinstance(task, TemplateTask):
-        raise TypeError(f"task must be a TemplateTask, got {task!r}")
+    given.instance("task", task, TemplateTask)
     rng = check.generator(rng)
+    n_samples = given.size("n_samples", n_samples, task.length + 2)
     (train, count), (test, test_count) = (
         np.unique(task.sample(n_samples, rng=rng), axis=0, return_counts=True) for _ in range(2)
     )
@@ -138,9 +139,9 @@ def random_starts(
     >>> found["solved"], found["telling"]
     (0.0, 0.0)
     """
-    if not isinstance(task, TemplateTask):
-        raise TypeError(f"task must be a TemplateTask, got {task!r}")
-    n_starts = check.integer("n_starts", n_starts, minimum=1)
+    given.instance("task", task, TemplateTask)
+    n_starts = given.repetitions("n_starts", n_starts)
+    steps = given.steps("steps", steps)
     rng = check.generator(rng)
     tokens, probabilities = task.enumerate()
     model = OneLayerModel(task.vocab_size, task.length, unit_length=True)
@@ -190,6 +191,11 @@ def task1(*, rng: np.random.Generator | int, n_runs: int = 20, steps: int = 100)
         ``first``, the median first iteration at which all answers are right, NaN if none is. And
         ``bag``, the best accuracy of a function of the bag of words.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Shi and Cao (2025), section 6, Task 1 and Figure 7 (a), (b).
@@ -224,6 +230,11 @@ def task2(*, rng: np.random.Generator | int, n_runs: int = 20, steps: int = 100)
         As `task1`, and for each reading ``near_half``: the share of runs whose accuracy at the end
         lies between 0.4 and 0.6.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Shi and Cao (2025), section 6, Task 2 and Figure 7 (c), (d).
@@ -247,7 +258,7 @@ def rule_shi2025_task2(measurement: Mapping[str, float]) -> str:
 def _both_readings(
     task: TemplateTask, rng: np.random.Generator | int, n_runs: int, steps: int
 ) -> dict[str, float]:
-    n_runs = check.integer("n_runs", n_runs, minimum=1)
+    n_runs = given.repetitions("n_runs", n_runs)
     steps = check.integer("steps", steps, minimum=1)
     rng = check.generator(rng)
     found = {"bag": task.bag_of_words().accuracy}

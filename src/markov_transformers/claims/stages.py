@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import _validation as check
 from ..chains import DirichletPrior, NGramChain
 from ..dynamics import Trajectory
 from ..information import copying_gap_threshold, information_of_subsets, information_set
@@ -25,9 +26,13 @@ from ..reweighting import classifier_speed
 from ..selection import predict_selection, train_selection
 from ..staged import StagedModel
 from ..windows import WindowCounts
+from . import _arguments as given
 
 PARENTS = (1, 2)
 _OTHER = 0.01  # logit of the lags that are not a head's own
+_LENGTH = 100  # of a context
+_SHORTEST = 4  # with a key: a window of three tokens, and the one that follows it
+_EACH = 4 * _LENGTH  # numbers in memory for a chain and its sequence
 _REPRODUCED, _CHANGED = "reproduced", "reproduced with a change"
 _NOT, _CONTRADICTED = "not reproduced", "contradicted"
 
@@ -36,7 +41,7 @@ def paper_model(
     alpha: float,
     *,
     n_chains: int = 9000,
-    length: int = 100,
+    length: int = _LENGTH,
     epsilon: float = 0.1,
     rng: np.random.Generator | int,
 ) -> tuple[StagedModel, np.ndarray]:
@@ -58,13 +63,20 @@ def paper_model(
     model : StagedModel
     kernels : numpy.ndarray, shape (n_chains, 3, 3, 3)
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     Examples
     --------
     >>> model, kernels = paper_model(0.1, n_chains=10, rng=0)
     >>> model.sets, kernels.shape
     (((), (1,), (2,), (3,), (1, 2), (1, 3), (2, 3)), (10, 3, 3, 3))
     """
-    prior = DirichletPrior(3, PARENTS, alpha)
+    prior = DirichletPrior(3, PARENTS, given.concentration("alpha", alpha))
+    n_chains = given.size("n_chains", n_chains, _EACH)
+    length = given.size("length", length, 4 * n_chains, minimum=_SHORTEST)
     tokens, kernels = prior.sample(n_chains, length + 1, rng=rng, return_kernels=True)
     counts = WindowCounts.from_tokens(tokens, window=3, vocab_size=3)
     return StagedModel(counts, degree=2, epsilon=epsilon), kernels
@@ -88,6 +100,11 @@ def conservation(*, alpha: float = 0.1, n_chains: int = 9000, rng: np.random.Gen
         ``drift``, the largest relative change of C_D along the flow; ``cosine`` between c and its
         gradient, the largest met; ``descent_growth``, C_D after 2,000 steps over C_D before;
         ``pythagoras``, the largest relative error of C_D + |gradient|^2 as the next C_D.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
 
     References
     ----------
@@ -149,11 +166,19 @@ def stage_one_selection(
         For each setting the list of winners, ``winners``, and of the final shares of {1, 2},
         ``shares``, one of each for a data set, and ``threshold``, what (3.6) asks for.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), Figure 3(a) and 4(a).
     """
-    rng = np.random.default_rng(rng)
+    rng = check.generator(rng)
+    settings = _checked_settings(settings)
+    seeds = given.repetitions("seeds", seeds)
+    n_steps, learning_rate = _checked_descent(n_steps, learning_rate)
     found: dict[tuple[float, float], dict] = {}
     data: dict[float, list] = {}
     for alpha, gap in settings:
@@ -202,13 +227,16 @@ def stage_one_rates(*, alpha: float = 0.1, n_chains: int = 9000, rng: np.random.
         of 20 and epsilon = 1e-4; ``least``, the smallest speed over a gap / (2 C_D); ``bend``,
         the largest relative change of a speed during the race.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), Theorem 3.6, Stage I, (D.6) and (E.12).
     """
-    rng = np.random.default_rng(rng)
-    tokens, kernels = DirichletPrior(3, PARENTS, alpha).sample(n_chains, 101, rng=rng, return_kernels=True)
-    counts = WindowCounts.from_tokens(tokens, window=3, vocab_size=3)
+    model, kernels = paper_model(alpha, n_chains=n_chains, rng=rng)
     laws = NGramChain(kernels, PARENTS).stationary_windows(4, initial="uniform")
     information = information_of_subsets(laws, 2)
     best = information_set(laws, 2)
@@ -226,9 +254,8 @@ def stage_one_rates(*, alpha: float = 0.1, n_chains: int = 9000, rng: np.random.
             if best.subset != S
         }
 
-    model = StagedModel(counts, degree=2)
     start = model.initial_parameters()
-    sharp = StagedModel(counts, degree=2, epsilon=1e-4)
+    sharp = StagedModel(model.counts, degree=2, epsilon=1e-4)
     first = speeds(model, start)
     run = model.flow(start, 2000.0, "c", rtol=1e-9, atol=1e-12)
     times = np.linspace(0, 15, 301)
@@ -291,11 +318,19 @@ def stage_two_heads(
         ``moved``, the largest change of each head's weights; ``long_own``, the weights at
         `long_time`.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), Figure 3(b) and 4(b).
     """
-    rng = np.random.default_rng(rng)
+    rng = check.generator(rng)
+    alphas = given.concentrations("alphas", alphas)
+    n_steps, learning_rate = _checked_descent(n_steps, learning_rate)
+    long_time = check.real("long_time", long_time, 0.0)
     found = {}
     for alpha in alphas:
         model, _ = paper_model(alpha, n_chains=n_chains, rng=rng)
@@ -343,6 +378,11 @@ def stage_two_rate(*, alpha: float = 0.1, n_chains: int = 9000, rng: np.random.G
         ``slope`` of the decay between times 1e6 and 1e8 in logarithms; ``constant``, time times
         the distance at 1e8, and ``predicted`` by the law (2 / (M a)) sum 1 / G; ``bound_ratio``,
         the largest distance over its bound; ``growth``, that of w^1_{-1} per factor e of time.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
 
     References
     ----------
@@ -395,7 +435,17 @@ def limiting_constant(model: StagedModel, parameters: dict) -> float:
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    TypeError
+        If `model` is of another kind.
     """
+    given.instance("model", model, StagedModel)
+    if not isinstance(parameters, dict) or not {"c", "a"} <= set(parameters):
+        check.refuse("parameters", parameters, "a dict with 'c' and 'a'")
     w, a = 14.0 * np.eye(model.heads), float(parameters["a"])
     gradient = model.loss_and_gradients(parameters["c"], w, a)[1]["w"]
     attention = np.exp(w) / np.exp(w).sum(axis=1, keepdims=True)
@@ -430,11 +480,18 @@ def stage_three_growth(
         For each alpha ``a`` after the steps in ``steps``, and ``ends_at``, the first multiple of 0.5 at
         which the speed is negative, or infinity if there is none below 30.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), Figure 3(c) and 4(c).
     """
-    rng = np.random.default_rng(rng)
+    rng = check.generator(rng)
+    alphas = given.concentrations("alphas", alphas)
+    n_steps, learning_rate = _checked_descent(n_steps, learning_rate)
     steps = [float(s) for s in (0, 1, 10, 100, 1000, 5000) if s <= n_steps]
     found = {}
     for alpha in alphas:
@@ -491,11 +548,19 @@ def stage_three_rate(
         large a of kernels bounded away from zero; ``dirichlet``, that of each concentration;
         ``speed_times_a``, by which factor speed times a still changes there per unit of a.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     References
     ----------
     Chen et al. (2024), Theorem 3.6, Stage III, and Proposition E.4.
     """
-    rng = np.random.default_rng(rng)
+    rng = check.generator(rng)
+    concentrations = given.concentrations("concentrations", concentrations)
+    n_kernels = given.size("n_kernels", n_kernels, 4 * 3**4, minimum=10)
+    at = check.real("at", at, 0.0, strict=True)
 
     def exponent(laws: np.ndarray, a: float) -> float:
         low, high = (classifier_speed(laws, PARENTS, x) for x in (a, a + 0.5))
@@ -553,14 +618,21 @@ def selection_phase_diagram(
         ``agreement``, the fraction of runs in which the predicted set wins; ``needed``, for each
         concentration the smallest gap of the grid from which on the parents win every run (``None``
         if there is none); ``threshold``, what (3.6) asks for.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
     """
-    rng = np.random.default_rng(rng)
+    rng = check.generator(rng)
+    concentrations = given.concentrations("concentrations", concentrations)
+    seeds = given.repetitions("seeds", seeds)
     predicted = predict_selection(concentrations, gaps, n_chains=n_chains, rng=rng)
     trained = [train_selection(concentrations, gaps, n_chains=n_chains, rng=rng) for _ in range(seeds)]
     winners = np.array([found.winners for found in trained])  # (seeds, n, m)
     won = (winners == predicted.sets.index(PARENTS)).all(axis=0)
     from_here_on = np.logical_and.accumulate(won[:, ::-1], axis=1)[:, ::-1]
-    needed = [float(gaps[row.argmax()]) if row.any() else None for row in from_here_on]
+    needed = [float(predicted.gaps[row.argmax()]) if row.any() else None for row in from_here_on]
     return {
         "agreement": float((winners == predicted.winners).mean()),
         "needed": dict(zip(concentrations, needed)),
@@ -591,18 +663,39 @@ def selection_thresholds(
     -------
     list of float
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     Examples
     --------
     >>> [round(x) for x in selection_thresholds([0.1, 1.0], rng=0)]
     [7, 7]
     """
-    rng = np.random.default_rng(rng)
+    rng = check.generator(rng)
+    n_chains = given.size("n_chains", n_chains, _EACH)
     found = []
-    for alpha in concentrations:
-        kernels = DirichletPrior(3, PARENTS, float(alpha)).sample_kernels(n_chains, rng=rng)
+    for alpha in given.concentrations("concentrations", concentrations):
+        kernels = DirichletPrior(3, PARENTS, alpha).sample_kernels(n_chains, rng=rng)
         best = information_set(NGramChain(kernels, PARENTS).stationary_windows(4, initial="uniform"), 2)
         found.append(copying_gap_threshold(best.value, best.gap, window=3))
     return found
+
+
+def _checked_settings(settings: object) -> list[tuple[float, float]]:
+    pairs = check.real_array("settings", settings, (None, 2), largest=check.LARGEST_WEIGHT)
+    if not len(pairs) or (pairs < 0).any():
+        check.refuse("settings", settings, "pairs of a concentration and a gap, none below 0")
+    given.concentrations("concentrations of settings", pairs[:, 0])
+    return [(alpha, gap) for alpha, gap in pairs.tolist()]
+
+
+def _checked_descent(n_steps: object, learning_rate: object) -> tuple[int, float | None]:
+    """Return how Stages II and III are followed, checked before Stage I takes its time."""
+    if learning_rate is not None:
+        learning_rate = check.real("learning_rate", learning_rate, 0.0, strict=True)
+    return given.steps("n_steps", n_steps), learning_rate
 
 
 def _last(run: Trajectory) -> dict:

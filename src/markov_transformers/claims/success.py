@@ -23,9 +23,11 @@ from .._progress import progress
 from ..losses import LogisticLoss, Loss, SquareLoss
 from ..one_layer import OneLayerModel, OneLayerRun, sine_positions
 from ..walks import CircleWalk
+from . import _arguments as given
 
 _NODES, _LENGTH, _WALKS, _STEPS, _EPSILON = 6, 97, 1000, 50, 0.1  # of the paper's experiment
 _LISTED = 11  # a length of which all walks can be listed
+_LONGEST = 1_000_000  # walk whose powers are summed one by one
 _ROUNDING = 1e-9
 _REPRODUCED, _CHANGED = "reproduced", "reproduced with a change"
 _NOT, _CONTRADICTED = "not reproduced", "contradicted"
@@ -41,6 +43,11 @@ class PowerLoss:
         Power, above -1.
     epsilon : float, default 0.1
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     Examples
     --------
     >>> PowerLoss(1.0).derivative(np.array([0.4]))
@@ -50,14 +57,18 @@ class PowerLoss:
     s: float
     epsilon: float = _EPSILON
 
+    def __post_init__(self) -> None:
+        check.real("s", self.s, -1.0, strict=True)
+        check.real("epsilon", self.epsilon, 0.0)
+
     def value(self, score: np.ndarray) -> np.ndarray:
         """Return the loss of each score."""
-        z = score + self.epsilon
+        z = check.real_array("score", score, finite=False) + self.epsilon
         return -np.log(z) if self.s == 1 else -(z ** (1 - self.s)) / (1 - self.s)
 
     def derivative(self, score: np.ndarray) -> np.ndarray:
         """Return the derivative of the loss at each score."""
-        return -((score + self.epsilon) ** -self.s)
+        return -((check.real_array("score", score, finite=False) + self.epsilon) ** -self.s)
 
 
 def by_offset(matrix: np.ndarray) -> np.ndarray:
@@ -72,23 +83,49 @@ def by_offset(matrix: np.ndarray) -> np.ndarray:
     -------
     numpy.ndarray, shape (..., K)
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     Examples
     --------
     >>> by_offset(CircleWalk(4, 0.75).transition_matrix().T)
     array([0.  , 0.75, 0.  , 0.25])
     """
-    return _diagonals(np.asarray(matrix, dtype=float)).mean(axis=-1)
+    matrix = check.real_array("matrix", matrix)
+    if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2] or not matrix.size:
+        raise ValueError(f"matrix must have the shape (..., K, K), got shape {matrix.shape}")
+    return _diagonals(matrix).mean(axis=-1)
 
 
 def direction_gap(a: np.ndarray, b: np.ndarray) -> float:
     """Return the distance between two arrays, each divided by its Euclidean norm.
+
+    Parameters
+    ----------
+    a, b : array
+        Of one shape, not zero.
+
+    Returns
+    -------
+    float
+        From 0 to 2.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or one array is zero.
 
     Examples
     --------
     >>> direction_gap([[2.0, 0.0]], [[5.0, 0.0]])
     0.0
     """
-    return float(np.linalg.norm(a / np.linalg.norm(a) - b / np.linalg.norm(b)))
+    a, b = check.real_array("a", a), check.real_array("b", b)
+    if a.shape != b.shape:
+        raise ValueError(f"a and b must have one shape, got {a.shape} and {b.shape}")
+    return float(np.linalg.norm(_direction("a", a) - _direction("b", b)))
 
 
 def best_prediction(
@@ -119,7 +156,9 @@ def best_prediction(
     Shi and Cao (2025), section 2.
     """
     law_error = accuracy_error = gain = 0.0
-    for p in check.real_array("chances", chances, (None,)):
+    n_nodes = check.integer("n_nodes", n_nodes, minimum=3)
+    check.room("n_nodes", n_nodes, n_nodes**2)
+    for p in given.numbers("chances", chances, 0, 1):
         walk = CircleWalk(n_nodes, p)
         walks, weights = walk.enumerate(length)
         inputs, which = np.unique(walks[:, :-1], axis=0, return_inverse=True)
@@ -193,6 +232,13 @@ def population_first_step(walk: CircleWalk, length: int, *, epsilon: float = _EP
     -------
     numpy.ndarray, shape (n_nodes, n_nodes)
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    TypeError
+        If `walk` is of another kind.
+
     References
     ----------
     Shi and Cao (2025), Lemma C.1.
@@ -202,7 +248,8 @@ def population_first_step(walk: CircleWalk, length: int, *, epsilon: float = _EP
     >>> population_first_step(CircleWalk(3, 1.0), 3, epsilon=1.0)[0]
     array([0.        , 0.11111111, 0.11111111])
     """
-    length = check.integer("length", length, minimum=2)
+    given.instance("walk", walk, CircleWalk)
+    length = check.integer("length", length, 2, _LONGEST)
     step = walk.transition_matrix().T
     total, power = np.zeros_like(step), np.eye(len(step))
     for _ in range(length - 1):
@@ -255,6 +302,10 @@ def first_step(
     Shi and Cao (2025), section 3, Step 1, and Lemma C.1.
     """
     rng = check.generator(rng)
+    chances = given.numbers("chances", chances, 0, 1)
+    lengths = given.whole_numbers("lengths", lengths, 2, _LONGEST)
+    n_walks = given.size("n_walks", n_walks, 3 * max(lengths))
+    n_seeds = given.repetitions("n_seeds", n_seeds)
     error = moved = spread = 0.0
     largest, expected = {}, {}
     for p in chances:
@@ -272,7 +323,7 @@ def first_step(
     walk = CircleWalk(_NODES, chances[0])
     exact = by_offset(population_first_step(walk, lengths[0]))
     scatter = []
-    for _ in range(check.integer("n_seeds", n_seeds, minimum=1)):
+    for _ in range(n_seeds):
         sample = walk.sample(n_walks, lengths[0], rng=rng)
         V = OneLayerModel(_NODES, lengths[0]).train(sample, learning_rate=1.0, steps=1).value[1]
         scatter.append(float(_diagonals(V).std(axis=-1).max() / V.mean()))
@@ -361,14 +412,15 @@ def theorem(
     Shi and Cao (2025), Theorem 3.1.
     """
     rng = check.generator(rng)
-    steps = check.integer("steps", steps, minimum=100)
-    n_seeds = check.integer("n_seeds", n_seeds, minimum=1)
+    chances = given.numbers("chances", chances, 0, 1, strict=True)
+    steps = given.steps("steps", steps, 100)
+    n_seeds = given.repetitions("n_seeds", n_seeds)
+    n_walks = given.size("n_walks", n_walks, 3 * _LENGTH)
+    sample_steps = given.steps("sample_steps", sample_steps, 1)
     found = {}
-    for p in progress(list(chances), "Theorem 3.1"):
-        if not 0 < p < 1:
-            check.refuse("chances", chances, "numbers between 0 and 1, both excluded")
+    for p in progress(chances, "Theorem 3.1"):
         walk, model = CircleWalk(_NODES, p), OneLayerModel(_NODES, _LENGTH)
-        found[float(p)] = _population(walk, steps)
+        found[p] = _population(walk, steps)
         accuracy, attention = [], []
         for _ in range(n_seeds):
             train, test = (walk.sample(n_walks, _LENGTH, rng=rng) for _ in range(2))
@@ -378,7 +430,7 @@ def theorem(
             guess = model.predict(run.parameters(), test[:, :-1])
             accuracy.append(float(walk.predict(test[:, :-1])[np.arange(len(guess)), guess].mean()))
             attention.append(float(run.attention[-1, -2]))
-        found[float(p)] |= {"sample_accuracy": accuracy, "sample_attention": attention}
+        found[p] |= {"sample_accuracy": accuracy, "sample_attention": attention}
     return found
 
 
@@ -451,11 +503,13 @@ def figure_4(
     Shi and Cao (2025), section 5 and Figure 4.
     """
     rng = check.generator(rng)
+    n_seeds = given.repetitions("n_seeds", n_seeds)
+    n_walks = given.size("n_walks", n_walks, 3 * _LENGTH)
     steps = check.integer("steps", steps, minimum=10)
     walk, model = CircleWalk(_NODES, 0.5), OneLayerModel(_NODES, _LENGTH)
     step = walk.transition_matrix().T
     found: dict[str, list[float]] = {}
-    for _ in progress(range(check.integer("n_seeds", n_seeds, minimum=1)), "Figure 4"):
+    for _ in progress(range(n_seeds), "Figure 4"):
         train, test = (walk.sample(n_walks, _LENGTH, rng=rng) for _ in range(2))
         run = model.train(train, test=test, learning_rate=1.0, steps=steps)
         V = run.value[-1]
@@ -520,18 +574,23 @@ def square_root(
     ValueError
         If an argument is out of range.
     """
+    chances = given.numbers("chances", chances, 0, 1, strict=True)
+    powers = given.numbers("powers", powers, -1, strict=True)
+    if not 0 < check.real("power_chance", power_chance) < 1:
+        check.refuse("power_chance", power_chance, "between 0 and 1, both excluded")
+    steps = given.steps("steps", steps, 1)
     ratio, attention = {}, []
-    for p in progress(list(chances), "the limit of V"):
+    for p in progress(chances, "the limit of V"):
         run = _listed_run(CircleWalk(_NODES, p), PowerLoss(1.0), steps, steps, length)
-        ratio[float(p)] = (_up_over_down(run), float(np.sqrt(p / (1 - p))))
+        ratio[p] = (_up_over_down(run), float(np.sqrt(p / (1 - p))))
         attention.append(float(run.attention[-1, -2]))
     walk = CircleWalk(_NODES, power_chance)
     odds = power_chance / (1 - power_chance)
     power, to_step = {}, {}
-    for s in progress(list(powers), "losses"):
+    for s in progress(powers, "losses"):
         run = _listed_run(walk, PowerLoss(s), steps, steps, length)
-        power[float(s)] = (_up_over_down(run), float(odds ** (1 / (1 + s))))
-        to_step[float(s)] = direction_gap(run.value[-1], walk.transition_matrix().T)
+        power[s] = (_up_over_down(run), float(odds ** (1 / (1 + s))))
+        to_step[s] = direction_gap(run.value[-1], walk.transition_matrix().T)
     return {
         "ratio": ratio,
         "attention": min(attention),
@@ -551,6 +610,13 @@ def _diagonals(matrix: np.ndarray) -> np.ndarray:
     """Entries [..., k, x] = [..., x + k, x] of a K by K matrix."""
     x = np.arange(matrix.shape[-1])
     return matrix[..., (x + x[:, None]) % len(x), x]
+
+
+def _direction(name: str, array: np.ndarray) -> np.ndarray:
+    norm = np.linalg.norm(array)
+    if norm == 0:
+        check.refuse(name, array, "an array that is not zero")
+    return array / norm
 
 
 def _top(values: np.ndarray) -> tuple[int, ...]:
