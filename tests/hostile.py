@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import re
 from dataclasses import dataclass, is_dataclass
+from numbers import Number
 
 import numpy as np
 import pytest
@@ -132,14 +133,16 @@ class Table(dict):
 
 
 def contents(value):
-    """Return the data in arguments: arrays, lists, and what is in mappings and records."""
+    """Return the data in arguments: numbers, texts and arrays, in sequences, mappings and records too."""
     if is_dataclass(value) and not isinstance(value, type):
         value = vars(value)
     if isinstance(value, dict):
         return {key: contents(part) for key, part in value.items()}
     if isinstance(value, np.ma.MaskedArray):  # which old releases of NumPy cannot compare with itself
         return value.data, value.mask
-    return value if isinstance(value, (np.ndarray, list, tuple)) else None
+    if isinstance(value, (list, tuple)):
+        return [contents(part) for part in value]
+    return value if isinstance(value, (np.ndarray, Number, str, bytes)) else None
 
 
 def told(message, argument, value):
@@ -152,9 +155,9 @@ def told(message, argument, value):
 def shown_as(value):
     """Return the ways in which a message may show a value: itself, its shape, what is wrong with it."""
     yield repr(value)[:50]
-    if isinstance(value, (list, dict)) and len(value) == 1:
-        (part,) = value.values() if isinstance(value, dict) else value
-        yield from shown_as(part)
+    if isinstance(value, (tuple, dict)) or (isinstance(value, list) and len(value) == 1):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from shown_as(part)
     try:
         numbers = np.asarray(value)
     except ValueError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ def state_diagrams(
     transitions: Mapping[str, np.ndarray], *, names: Sequence[str] | None = None, numbers: bool = True
 ) -> Figure:
     """Draw chains as states and arrows, with the probabilities written beside the arrows."""
-    given.mapping("transitions", transitions, given.square)
+    transitions = given.mapping("transitions", transitions, given.square)
     if names is not None:
         given.words("names", names, max(map(len, transitions.values())))
     numbers = check.flag("numbers", numbers)
@@ -37,7 +38,7 @@ def state_diagrams(
         for axes in panels[n:]:
             axes.axis("off")
         for axes, (title, values) in zip(panels, transitions.items()):
-            _state_diagram(axes, np.asarray(values), names, numbers)
+            _state_diagram(axes, values, names, numbers)
             axes.set_title(title)
     return figure
 
@@ -105,11 +106,9 @@ def spectra(transitions: Mapping[str, np.ndarray], *, ellipses: Mapping[str, flo
     A multiple eigenvalue carries its multiplicity. `ellipses` gives the vertical half axis of an
     ellipse to draw behind the eigenvalues.
     """
-    given.mapping("transitions", transitions, given.square)
+    transitions = given.mapping("transitions", transitions, given.square)
     if ellipses is not None:
-        given.mapping("ellipses", ellipses, check.real)
-        if not transitions.keys() <= ellipses.keys():
-            check.refuse("ellipses", ellipses, f"a mapping from every one of {list(transitions)}")
+        ellipses = given.entries("ellipses", ellipses, dict.fromkeys(transitions, check.real))
     with style():
         n = len(transitions)
         columns = min(n, 3 if n != 4 else 4)
@@ -157,10 +156,20 @@ def _grouped(values: np.ndarray) -> list[tuple[complex, int]]:
 
 
 def sequences(groups: Mapping[str, np.ndarray], *, names: Sequence[str] | None = None) -> Figure:
-    """Draw sequences of tokens as strips of coloured cells, one panel for each group."""
+    """Draw sequences of tokens as strips of coloured cells, one panel for each group.
+
+    Parameters
+    ----------
+    groups : mapping of str to array of int, shape (n_sequences, length)
+        Title of a panel, then its sequences of at most four different tokens.
+    names : sequence of str, optional
+        What to call each token, from 0.
+    """
+    groups = given.mapping("groups", groups, _few_tokens)
+    n_tokens = max(int(tokens.max()) for tokens in groups.values()) + 1
+    if names is not None and len(given.words("names", names)) < n_tokens:
+        check.refuse("names", names, f"a sequence of a str for each of {n_tokens} tokens")
     with style():
-        groups = {title: np.atleast_2d(tokens) for title, tokens in groups.items()}
-        n_tokens = max(int(t.max()) for t in groups.values()) + 1
         n_rows = [len(t) for t in groups.values()]
         figure = new_figure(7.2, 0.55 + sum(0.42 + 0.2 * n for n in n_rows))
         panels = figure.subplots(len(groups), 1, squeeze=False, height_ratios=[n + 1 for n in n_rows])[:, 0]
@@ -170,6 +179,10 @@ def sequences(groups: Mapping[str, np.ndarray], *, names: Sequence[str] | None =
             axes.set_xticks([])
         token_legend(figure, n_tokens, names)
     return figure
+
+
+def _few_tokens(name: str, value: object) -> np.ndarray:
+    return check.token_array(name, value, len(TOKEN_COLORS))
 
 
 def strips(axes: Axes, tokens: np.ndarray, n_tokens: int) -> object:
@@ -203,12 +216,12 @@ def token_legend(figure: Figure, n_tokens: int, names: Sequence[str] | None = No
 
 def occupations(laws: Mapping[str, np.ndarray]) -> Figure:
     """Draw laws over time, arrays (time, states), as shades: time to the right, states upward."""
-    given.mapping("laws", laws, given.array(None, None))
+    laws = given.mapping("laws", laws, given.array(None, None))
     with style():
         figure = new_figure(7.2, 1.75 * len(laws) + 0.4)
         panels = figure.subplots(len(laws), 1, squeeze=False, sharex=True)[:, 0]
         for axes, (title, law) in zip(panels, laws.items()):
-            image = axes.imshow(np.asarray(law).T, origin="lower", aspect="auto", vmin=0, vmax=0.5)
+            image = axes.imshow(law.T, origin="lower", aspect="auto", vmin=0, vmax=0.5)
             axes.set(ylabel="node", title=title)
             axes.set_yticks(range(0, law.shape[1], 1 + law.shape[1] // 7))
             axes.grid(False)
@@ -219,10 +232,8 @@ def occupations(laws: Mapping[str, np.ndarray]) -> Figure:
 
 def decays(distances: Mapping[str, np.ndarray], rates: Mapping[str, float]) -> Figure:
     """Draw distances over time on a logarithmic axis, with powers of each rate dashed beside them."""
-    given.mapping("distances", distances, given.array(None))
-    given.mapping("rates", rates, check.real)
-    if not distances.keys() <= rates.keys():
-        check.refuse("rates", rates, f"a mapping from every one of {list(distances)}")
+    distances = given.mapping("distances", distances, given.array(None), most=len(COLORS))
+    rates = given.entries("rates", rates, dict.fromkeys(distances, check.real))
     with style():
         figure = new_figure(7.2, 3.6)
         axes = figure.subplots()
@@ -264,8 +275,12 @@ def lag_diagram(lags: Sequence[int], length: int = 6) -> Figure:
     return figure
 
 
-def tables(values: Mapping[str, tuple[np.ndarray, Sequence[str], Sequence[str]]], labels: tuple[str, str]):
+def tables(
+    values: Mapping[str, tuple[np.ndarray, Sequence[str], Sequence[str]]], labels: tuple[str, str]
+) -> Figure:
     """Draw matrices whose rows and columns have names: ``{title: (matrix, rows, columns)}``."""
+    values = given.mapping("values", values, _table)
+    labels = given.words("labels", labels, 2)
     with style():
         tallest = max(len(v[0]) for v in values.values())
         figure = new_figure(7.2, max(3.0, 0.33 * tallest + 1.3))
@@ -277,9 +292,15 @@ def tables(values: Mapping[str, tuple[np.ndarray, Sequence[str], Sequence[str]]]
     return figure
 
 
+def _table(name: str, value: object) -> list:
+    values, rows, columns = given.parts(name, value, (given.array(None, None), given.words, given.words))
+    n, m = values.shape
+    return [values, given.words(f"{name}[1]", rows, n), given.words(f"{name}[2]", columns, m)]
+
+
 def simplex(rows: Mapping[str, np.ndarray]) -> Figure:
     """Draw laws of three tokens, arrays (n, 3), as points of a triangle, one panel for each group."""
-    given.mapping("rows", rows, lambda name, value: check.probability_array(name, value, (None, 3)))
+    rows = given.mapping("rows", rows, partial(check.probability_array, shape=(None, 3)))
     with style():
         figure = new_figure(8.4, 2.5)
         panels = figure.subplots(1, len(rows), squeeze=False)[0]
@@ -298,6 +319,7 @@ def simplex(rows: Mapping[str, np.ndarray]) -> Figure:
 
 def kernels_and_sequences(examples: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
     """Draw kernels of two parents beside sequences that they made: ``{title: (kernel, tokens)}``."""
+    examples = given.mapping("examples", examples, _kernel_and_tokens)
     with style():
         figure = new_figure(7.8, 1.95 * len(examples) + 0.5)
         grid = figure.subplots(len(examples), 2, squeeze=False, width_ratios=(1, 5))
@@ -310,6 +332,19 @@ def kernels_and_sequences(examples: Mapping[str, tuple[np.ndarray, np.ndarray]])
         grid[-1, 0].set_xlabel("next token")
         token_legend(figure, d)
     return figure
+
+
+def _kernel_and_tokens(name: str, value: object) -> list:
+    kernel, tokens = given.parts(name, value, (_kernel, _few_tokens))
+    return [kernel, check.token_array(f"{name}[1]", tokens, len(kernel))]
+
+
+def _kernel(name: str, value: object) -> np.ndarray:
+    kernel = check.probability_array(name, value, (None, None, None))
+    d = kernel.shape[-1]
+    if kernel.shape != (d, d, d) or d > len(TOKEN_COLORS):
+        raise ValueError(f"{name} must have three axes of one length up to 4, got shape {kernel.shape}")
+    return kernel
 
 
 def draw_kernel(axes: Axes, kernel: np.ndarray) -> object:
@@ -333,6 +368,8 @@ def parent_table(kernel: np.ndarray) -> tuple[list[str], np.ndarray]:
 
 def best_reports(truth: np.ndarray, best: Mapping[str, np.ndarray]) -> Figure:
     """Draw the probability that is best reported against the true one."""
+    truth = given.shares(None)("truth", truth)
+    best = given.mapping("best", best, given.array(len(truth)), most=len(COLORS))
     with style():
         figure = new_figure(5.2, 4.2)
         axes = figure.subplots()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,13 +74,11 @@ def position_matrix(w: np.ndarray, size: int, attention: np.ndarray) -> Figure:
         The softmax of the rows.
     """
     size = check.integer("size", size, minimum=1)
-    w = check.real_array("w", w, (None,))
-    if not w.size:
-        check.refuse("w", w, "the weight of at least one lag")
+    w = given.numbers("w", w)
     attention = check.real_array("attention", attention, (size, size), finite=False)
     lag = np.arange(size)[:, None] - np.arange(size)[None, :]
     inside = (lag >= 1) & (lag <= len(w))
-    logits = np.where(inside, np.asarray(w)[np.clip(lag - 1, 0, len(w) - 1)], np.nan)
+    logits = np.where(inside, w[np.clip(lag - 1, 0, len(w) - 1)], np.nan)
     with style():
         figure = new_figure(7.4, 3.9)
         panels = figure.subplots(1, 2, sharey=True)
@@ -108,6 +107,8 @@ def copies(blocks: Mapping[str, np.ndarray], tokens: Sequence[int]) -> Figure:
     tokens : sequence of int, length `length`
         What stands at each position.
     """
+    tokens = given.tokens("tokens", tokens)
+    blocks = given.mapping("blocks", blocks, given.array(len(tokens) + 1, None))
     with style():
         figure = new_figure(7.2, 1.15 * len(blocks) + 0.7)
         panels = figure.subplots(len(blocks), 1, sharex=True, squeeze=False)[:, 0]
@@ -139,8 +140,11 @@ def feature_strips(features: Mapping[str, np.ndarray], sets: Sequence[tuple[int,
     d : int
         Number of tokens: a set of k heads has d ** k features.
     """
-    ends = np.cumsum([d ** len(S) for S in sets])
-    starts = ends - [d ** len(S) for S in sets]
+    d, sets = check.integer("d", d, minimum=1), given.sets("sets", sets)
+    each = [d ** len(S) for S in sets]
+    features = given.mapping("features", features, given.array(sum(each), finite=True))
+    ends = np.cumsum(each)
+    starts = ends - each
     with style():
         figure = new_figure(7.2, 0.82 * len(features) + 1.0)
         panels = figure.subplots(len(features), 1, sharex=True, squeeze=False)[:, 0]
@@ -171,6 +175,8 @@ def construction_weights(w: np.ndarray, c: np.ndarray, sets: Sequence[tuple[int,
     """
     from .general import matrix
 
+    w, c = given.array(None, None, finite=True)("w", w), given.numbers("c", c)
+    sets = given.sets("sets", sets, len(c))
     with style():
         figure = new_figure(7.2, 3.2)
         left, right = figure.subplots(1, 2, width_ratios=(1, 1.5))
@@ -196,6 +202,9 @@ def distance_and_bound(
     measured, bounds : mapping of str to array, shape (n_scales,)
         By the name of the copier.
     """
+    scales = given.positive("scales", scales)
+    measured = given.mapping("measured", measured, given.array(len(scales)), most=len(COLORS))
+    bounds = given.entries("bounds", bounds, dict.fromkeys(measured, given.array(len(scales))))
     with style():
         figure = new_figure(7.2, 4.0)
         axes = figure.subplots()
@@ -215,9 +224,14 @@ def spliced(sequences: Mapping[str, Sequence[int]], pieces: Mapping[str, Sequenc
     sequences : mapping of str to sequence of int
         Tokens, by title.
     pieces : mapping of str to sequence of int
-        The number of the piece of each token; 0 is the frame that does not move.
+        The number of the piece of each token, up to 3; 0 is the frame that does not move.
     """
     fills = ("#eef1f4", "#a9d3ee", "#f6c9a8", "#b5e0cf")
+    sequences = given.mapping("sequences", sequences, given.tokens)
+    numbers = partial(check.token_array, vocab_size=len(fills), ndim=1)
+    pieces = given.entries("pieces", pieces, dict.fromkeys(sequences, numbers))
+    for title, tokens in sequences.items():
+        given.array(len(tokens))(f"pieces[{title!r}]", pieces[title])
     with style():
         figure = new_figure(7.2, 0.95 * len(sequences) + 0.3)
         panels = figure.subplots(len(sequences), 1, sharex=True, squeeze=False)[:, 0]
@@ -242,7 +256,7 @@ def window_table(counts: WindowCounts, sequence: int) -> Figure:
     """
     from .general import matrix
 
-    given.instance(WindowCounts)("counts", counts)
+    counts = given.instance(WindowCounts)("counts", counts)
     sequence = check.integer("sequence", sequence, 0, counts.n_sequences - 1)
     own = counts.sequence == sequence
     windows, row = np.unique(counts.windows[own], axis=0, return_inverse=True)
@@ -275,6 +289,7 @@ def match_tables(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Figure
     """
     from matplotlib.colors import ListedColormap
 
+    pairs = given.each("pairs", pairs, partial(given.parts, checks=(given.tokens, given.tokens)))
     with style():
         figure = new_figure(7.2, 2.9)
         panels = figure.subplots(1, len(pairs), squeeze=False)[0]
@@ -309,6 +324,9 @@ def savings(
     ylabel : str
     """
     colors = (BLACK, ORANGE, BLUE, VERMILION)
+    lengths, ylabel = given.sizes("lengths", lengths), given.text("ylabel", ylabel)
+    sizes = partial(given.mapping, check_part=given.array(len(lengths)), most=len(colors))
+    panels = given.mapping("panels", panels, sizes)
     with style():
         figure = new_figure(7.4, 4.0)
         drawn = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]

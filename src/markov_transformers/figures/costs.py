@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _validation as check
+from . import _given as given
 from .style import BLACK, BLUE, GREEN, VERMILION, new_figure, style
 
 if TYPE_CHECKING:
@@ -25,6 +28,8 @@ def ladder(seconds: Mapping[str, float], *, told: Mapping[str, str]) -> Figure:
     told : mapping of str to str
         The time of each row in words, written beside its dot.
     """
+    seconds = given.mapping("seconds", seconds, partial(check.real, minimum=0, strict=True))
+    told = given.entries("told", told, dict.fromkeys(seconds, given.text))
     with style():
         figure = new_figure(7.2, 0.9 + 0.45 * len(seconds))
         axes = figure.subplots()
@@ -50,6 +55,8 @@ def growth_curves(panels: Mapping[str, Mapping[str, tuple[np.ndarray, np.ndarray
         Label of a quantity, then name of a curve, then sizes and seconds. A dotted line, which
         doubles when the quantity does, starts where the first curve starts.
     """
+    curves = partial(given.mapping, check_part=_sizes_and_seconds, most=len(_LOOKS))
+    panels = given.mapping("panels", panels, curves)
     with style():
         figure = new_figure(7.2, 2.9 * -(-len(panels) // 2) + 0.5)
         drawn = figure.subplots(-(-len(panels) // 2), 2, sharey=True, squeeze=False)
@@ -66,3 +73,8 @@ def growth_curves(panels: Mapping[str, Mapping[str, tuple[np.ndarray, np.ndarray
             axes.set_ylabel("milliseconds")
         figure.legend(*drawn[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
+
+
+def _sizes_and_seconds(name: str, value: object) -> list[np.ndarray]:
+    sizes, seconds = given.parts(name, value, (given.sizes, given.positive))
+    return [sizes, given.array(len(sizes))(f"{name}[1]", seconds)]

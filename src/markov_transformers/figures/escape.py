@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import _given as given
 from .style import BLACK, BLUE, GREEN, VERMILION, new_figure, style
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ _CHANCES = ((0.5, BLUE, "p = 0.5"), (1.0, VERMILION, "p = 1"))
 
 def readings(measured: Mapping[str, Mapping[float, Mapping[str, object]]]) -> Figure:
     """Draw the accuracy of every run under each reading, as `figure_six` measures it."""
+    measured = given.mapping("measured", measured, partial(_reading, names=["accuracy"]))
     with style():
         rows = -(-len(measured) // 3)
         figure = new_figure(7.6, 0.6 + 2.1 * rows)
@@ -36,6 +39,7 @@ def readings(measured: Mapping[str, Mapping[float, Mapping[str, object]]]) -> Fi
 
 def accuracy_and_divergence(reading: Mapping[float, Mapping[str, object]]) -> Figure:
     """Draw the accuracy and the divergence of every run under one reading."""
+    reading = _reading("reading", reading, ["accuracy", "kl"])
     with style():
         figure = new_figure(7.2, 3.5)
         left, right = figure.subplots(1, 2)
@@ -51,6 +55,11 @@ def accuracy_and_divergence(reading: Mapping[float, Mapping[str, object]]) -> Fi
 
 def escape_times(measured: Mapping[str, object]) -> Figure:
     """Draw the times that `escape_times` measures against log(1/sigma) and against its square."""
+    scales = {"sigmas": given.positive, "walk_sigmas": given.positive}
+    n, n_walk = map(len, given.entries("measured", measured, scales).values())
+    times = dict.fromkeys(("attention", "accuracy", "sample_accuracy", "law"), given.array(n, None))
+    times["walk"] = given.array(n_walk, None)
+    measured = given.entries("measured", measured, {**scales, **times})
     with style():
         figure = new_figure(7.6, 4.0)
         panels = figure.subplots(1, 2, sharey=True)
@@ -77,6 +86,17 @@ def escape_times(measured: Mapping[str, object]) -> Figure:
         panels[1].set(xlabel="log(1/σ) squared")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure
+
+
+def _reading(name: str, value: object, names: Sequence[str]) -> dict[float, dict[str, np.ndarray]]:
+    over = partial(_over_iterations, names=names)
+    return given.entries(name, value, {p: over for p, *_ in _CHANCES})
+
+
+def _over_iterations(name: str, value: object, names: Sequence[str]) -> dict[str, np.ndarray]:
+    axis = {"iterations": given.numbers}
+    n = len(given.entries(name, value, axis)["iterations"])
+    return given.entries(name, value, {**axis, **dict.fromkeys(names, given.array(None, n))})
 
 
 def _legend(figure: Figure) -> None:

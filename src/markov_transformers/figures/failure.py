@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _validation as check
 from ..one_layer import OneLayerRun
 from ..symmetry import SymmetricSolution
 from . import _given as given
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def failed_training(run: OneLayerRun) -> Figure:
     """Draw a run as the paper's Figure 5 does: accuracy, the value matrix, the attention."""
-    given.instance(OneLayerRun)("run", run)
+    run = given.instance(OneLayerRun)("run", run)
     n_nodes, n = run.value.shape[1], run.attention.shape[1]
     with style():
         figure = new_figure(7.2, 5.6)
@@ -44,8 +45,8 @@ def failed_training(run: OneLayerRun) -> Figure:
 
 
 def loss_and_accuracy(runs: Mapping[str, OneLayerRun]) -> Figure:
-    """Draw training losses as shares of where they started, and the accuracies beside them."""
-    given.mapping("runs", runs, given.instance(OneLayerRun))
+    """Draw training losses as shares of where they started, and the accuracies of up to five runs."""
+    runs = given.mapping("runs", runs, given.instance(OneLayerRun), most=5)
     with style():
         figure = new_figure(7.2, 3.6)
         left, right = figure.subplots(1, 2)
@@ -65,7 +66,9 @@ def loss_and_accuracy(runs: Mapping[str, OneLayerRun]) -> Figure:
 def accuracy_over_lengths(
     lengths: Sequence[int], accuracies: Mapping[str, Sequence[float]], n_nodes: int
 ) -> Figure:
-    """Draw accuracies over the length N; lengths with N - 1 divisible by K are shaded."""
+    """Draw up to three accuracies over the length N; lengths with N - 1 divisible by K are shaded."""
+    lengths, n_nodes = given.sizes("lengths", lengths), check.integer("n_nodes", n_nodes, minimum=1)
+    accuracies = given.mapping("accuracies", accuracies, given.array(len(lengths)), most=3)
     with style():
         figure = new_figure(7.2, 3.4)
         axes = figure.subplots()
@@ -87,11 +90,14 @@ def broken_symmetry(
     *,
     until: int = 25,
 ) -> Figure:
-    """Draw the accuracy of runs, and on a log scale how far attention is from even.
+    """Draw the accuracy of up to four runs, and on a log scale how far attention is from even.
 
     Runs whose attention is exactly even appear on the left only. Predictions are dashed. The right
     panel ends at iteration `until`.
     """
+    runs = given.mapping("runs", runs, given.instance(OneLayerRun), most=4)
+    predictions = given.some("predictions", predictions, runs, given.curve)
+    until = check.real("until", until, 0, strict=True)
     with style():
         figure = new_figure(7.2, 4.0)
         left, right = figure.subplots(1, 2)
@@ -112,14 +118,14 @@ def broken_symmetry(
 
 def relative_spread(run: OneLayerRun) -> np.ndarray:
     """Return the difference of the largest and the smallest attention on a token, over their mean."""
-    given.instance(OneLayerRun)("run", run)
+    run = given.instance(OneLayerRun)("run", run)
     weights = run.attention[:, :-1]  # (T, N - 1)
     return np.ptp(weights, axis=1) / weights.mean(axis=1)
 
 
 def two_numbers(solutions: Mapping[str, SymmetricSolution]) -> Figure:
     """Draw the symmetric solution: the entry of V, and the attention on the empty column."""
-    given.mapping("solutions", solutions, given.instance(SymmetricSolution))
+    solutions = given.mapping("solutions", solutions, given.instance(SymmetricSolution), most=len(COLORS))
     with style():
         figure = new_figure(7.2, 3.3)
         left, right = figure.subplots(1, 2)

@@ -17,11 +17,37 @@ if TYPE_CHECKING:
 
 
 def matrix(
-    axes: Axes, values: np.ndarray, *, title: str = "", labels: tuple[str, str] = ("", ""), **limits
+    axes: Axes,
+    values: np.ndarray,
+    *,
+    title: str = "",
+    labels: tuple[str, str] = ("", ""),
+    vmin: float | None = None,
+    vmax: float | None = None,
+    aspect: str = "equal",
 ) -> None:
-    """Draw a matrix as shades with its numbers written in."""
-    values = np.asarray(values)
-    image = axes.imshow(values, **limits)
+    """Draw a matrix as shades with its numbers written in.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    values : array, shape (n_rows, n_columns)
+    title : str, optional
+    labels : pair of str, optional
+        Of the columns and of the rows.
+    vmin, vmax : float, optional
+        Where the darkest and the lightest shade stand; by default the extremes of the values.
+    aspect : {'equal', 'auto'}, default 'equal'
+        Square cells, or cells that fill the axes.
+    """
+    from matplotlib.axes import Axes
+
+    given.instance(Axes)("axes", axes)
+    values = given.array(None, None)("values", values)
+    title, labels = given.text("title", title), given.words("labels", labels, 2)
+    vmin, vmax = given.optional(check.real)("vmin", vmin), given.optional(check.real)("vmax", vmax)
+    aspect = check.choice("aspect", aspect, ("equal", "auto"))
+    image = axes.imshow(values, vmin=vmin, vmax=vmax, aspect=aspect)
     low, high = image.get_clim()
     middle = (low + high) / 2
     if max(values.shape) <= 8:
@@ -40,8 +66,8 @@ def matrix(
 
 def matrices(values: Mapping[str, np.ndarray], *, labels: tuple[str, str], shared: bool = True) -> Figure:
     """Draw matrices side by side, on one scale if `shared`."""
-    given.mapping("values", values, given.array(None, None))
-    given.words("labels", labels, 2)
+    values = given.mapping("values", values, given.array(None, None))
+    labels = given.words("labels", labels, 2)
     shared = check.flag("shared", shared)
     with style():
         figure = new_figure(max(7.2, 2.9 * len(values)), 3.4 if len(values) > 2 else 3.7)
@@ -64,13 +90,30 @@ def curves(
     dashed: Sequence[str] = (),
     title: str = "",
 ) -> Figure:
-    """Draw labelled curves in one panel; those named in `dashed` are references."""
+    """Draw labelled curves in one panel; those named in `dashed` are references.
+
+    Parameters
+    ----------
+    curves : mapping of str to pair of arrays, shape (n_points,)
+        Label of a curve, then its x and y; at most twelve curves.
+    labels : pair of str
+        Of the two axes.
+    scales : pair of {'linear', 'log'}, default ('linear', 'linear')
+        Of the two axes.
+    dashed : sequence of str, optional
+        Labels of curves.
+    title : str, optional
+    """
+    curves = given.mapping("curves", curves, given.curve, most=2 * len(COLORS))
+    labels, title = given.words("labels", labels, 2), given.text("title", title)
+    x_scale, y_scale = given.parts("scales", scales, (given.scale, given.scale))
+    dashed = given.known("dashed", dashed, curves)
     with style():
         figure = new_figure(7.2, 3.6)
         axes = figure.subplots()
         for color, (label, (x, y)) in zip(COLORS * 2, curves.items()):
             axes.plot(x, y, linestyle="--" if label in dashed else "-", color=color, label=label)
-        axes.set(xlabel=labels[0], ylabel=labels[1], xscale=scales[0], yscale=scales[1], title=title)
+        axes.set(xlabel=labels[0], ylabel=labels[1], xscale=x_scale, yscale=y_scale, title=title)
         axes.legend()
     return figure
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,8 +42,7 @@ def matching(text: Sequence, subset: tuple[int, ...], window: int, *, seen: int 
     seen : int, optional
         Length L of the context, more than `window`; by default the whole sequence.
     """
-    if not isinstance(text, Sequence) or isinstance(text, bytes):
-        check.refuse("text", text, "a str or another sequence")
+    text = given.symbols("text", text)
     if seen is not None:
         seen = check.integer("seen", seen, minimum=1)
     GeneralizedInductionHead(subset, window)  # checks them before anything is drawn
@@ -202,7 +202,7 @@ def match_kernels(grams: Mapping[str, np.ndarray], *, first: int = 1) -> Figure:
     """
     from matplotlib.colors import ListedColormap
 
-    given.mapping("grams", grams, given.square)
+    grams = given.mapping("grams", grams, given.square)
     first = check.integer("first", first)
     with style():
         figure = new_figure(max(7.2, 2.9 * len(grams)), 3.5)
@@ -232,6 +232,9 @@ def predictor_losses(
     ylabel : str
         Name of the loss.
     """
+    lengths, ylabel = given.sizes("lengths", lengths), given.text("ylabel", ylabel)
+    curves = partial(given.mapping, check_part=given.array(len(lengths)))
+    losses = given.mapping("losses", losses, curves)
     with style():
         figure = new_figure(max(7.2, 3.1 * len(losses)), 4.2)
         panels = figure.subplots(1, len(losses), squeeze=False)[0]
@@ -259,6 +262,8 @@ def line_style(name: str) -> dict:
 
 def vote_weights(weights: Mapping[str, np.ndarray], text: Sequence) -> Figure:
     """Draw the weight that each position's vote has, one panel for each predictor."""
+    text = given.symbols("text", text)
+    weights = given.mapping("weights", weights, given.array(len(text), finite=True))
     with style():
         figure = new_figure(7.2, 1.25 * len(weights) + 0.7)
         panels = figure.subplots(len(weights), 1, sharex=True, squeeze=False)[:, 0]

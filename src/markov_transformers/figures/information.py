@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _validation as check
+from . import _given as given
 from .style import BLACK, BLUE, COLORS, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, new_figure, style
 
 if TYPE_CHECKING:
@@ -42,13 +45,20 @@ def subset_bars(
     panels: Mapping[str, Mapping[Subset, float]],
     *,
     parents: Subset | None = None,
-    marked: Collection[Subset] | None = None,
+    marked: Sequence[Subset] | None = None,
 ) -> Figure:
     """Draw one number for each set of lags, as bars over a grid of dots that spells the sets.
 
     In each panel the largest value and its ties stand out, or the sets in `marked` if given.
     """
-    subsets = sorted((s for s in next(iter(panels.values())) if s), key=lambda s: (len(s), s))
+    panels = given.mapping("panels", panels, partial(given.by_set, check_part=check.real))
+    sets = dict.fromkeys(next(iter(panels.values())), check.real)
+    if not any(sets):
+        check.refuse("panels", panels, "values of at least one set of lags")
+    panels = given.mapping("panels", panels, partial(given.entries, checks=sets))
+    parents = given.optional(given.subset)("parents", parents)
+    marked = given.optional(partial(given.known, names=sets))("marked", marked)
+    subsets = sorted(filter(None, sets), key=lambda s: (len(s), s))
     window = max(map(max, subsets))
     with style():
         figure = new_figure(7.2, 1.9 * len(panels) + 0.26 * window + 0.3)
@@ -73,7 +83,12 @@ def subset_bars(
 
 def exchange(chi2: Mapping[Subset, float], vocab_size: int, *, parents: Subset | None = None) -> Figure:
     """Draw sets in the plane of size and information, with lines along which the exchange is even."""
+    chi2 = given.by_set("chi2", chi2, check.real)
+    vocab_size = check.integer("vocab_size", vocab_size, minimum=2)
+    parents = given.optional(given.subset)("parents", parents)
     sets = [subset for subset, value in chi2.items() if subset and value > 1e-9]
+    if not sets:
+        check.refuse("chi2", chi2, "the information of at least one set of lags that tells something")
     size = np.array([len(subset) for subset in sets])
     height = np.log([chi2[subset] for subset in sets]) / np.log(vocab_size)
     score = height - size
@@ -115,6 +130,13 @@ def winner_maps(
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
+    side = given.numbers("side", side)
+    if len(side) < 2 or np.diff(side).min() <= 0:
+        check.refuse("side", side, "increasing numbers, at least two")
+    on_square = given.array(len(side) ** 2, finite=True)
+    maps = given.mapping("maps", maps, partial(given.by_set, check_part=on_square))
+    labels = given.words("labels", labels, 2)
+    point = given.parts("point", point, (check.real, check.real))
     grids = {title: _winners(values).reshape(len(side), -1) for title, values in maps.items()}
     sets = {title: list(values) for title, values in maps.items()}
     found = {sets[title][i] for title, grid in grids.items() for i in np.unique(grid)}
@@ -151,6 +173,14 @@ def selection_over_concentration(
     `values` holds, for each concentration, one value of each set for each chain. Averages are
     relative to the parents'. Chains in which no set has a value above 1e-9 are not counted.
     """
+    concentrations = given.positive("concentrations", concentrations)
+    values = given.each("values", values, _of_chains, len(concentrations))
+    sets = [subset for subset in values[0] if all(subset in at for at in values)]
+    parents = given.subset("parents", parents, sets)
+    averaged = given.known("averaged", averaged, sets, least=1)
+    counted = given.known("counted", counted, sets, least=1)
+    if len({*averaged, *counted}) > len(COLORS):
+        check.refuse("counted", counted, f"at most {len(COLORS)} sets, together with those averaged")
     averages = {s: np.array([v[s].mean() / v[parents].mean() for v in values]) for s in averaged}
     shares = {s: np.zeros(len(values)) for s in counted}
     for i, at in enumerate(values):
@@ -186,6 +216,10 @@ def information_scatter(
     chi2: Mapping[Subset, np.ndarray], shannon: Mapping[Subset, np.ndarray], shown: Sequence[Subset]
 ) -> Figure:
     """Draw Shannon's information against the chi-squared one, a point for each chain and set."""
+    chi2 = _of_chains("chi2", chi2)
+    n_chains = len(next(iter(chi2.values())))
+    shannon = given.by_set("shannon", shannon, given.array(n_chains, finite=True))
+    shown = given.known("shown", shown, [subset for subset in chi2 if subset in shannon], least=1, most=4)
     with style():
         figure = new_figure(7.2, 4.0)
         axes = figure.subplots()
@@ -217,6 +251,13 @@ def estimates_over_context(
 
     A panel has the values of each set for each length, and the exact ones.
     """
+    lengths = given.sizes("lengths", lengths)
+    exact = partial(given.by_set, check_part=check.real)
+    estimates = partial(given.each, check_part=exact, number=len(lengths))
+    panels = given.mapping("panels", panels, partial(given.parts, checks=(estimates, exact)))
+    found = [values for estimates, exact in panels.values() for values in (exact, *estimates)]
+    sets = [subset for subset in found[0] if all(subset in values for values in found)]
+    shown = given.known("shown", shown, sets, least=1, most=len(COLORS))
     with style():
         figure = new_figure(7.2, 4.0)
         columns = figure.subplots(1, len(panels), squeeze=False)[0]
@@ -229,6 +270,12 @@ def estimates_over_context(
             axes.set_ylim(bottom=0)
         columns[0].legend(title="dashed: exact")
     return figure
+
+
+def _of_chains(name: str, value: object) -> dict[Subset, np.ndarray]:
+    """Return a value of each set for each chain."""
+    values = given.by_set(name, value, given.numbers)
+    return given.by_set(name, values, given.array(len(next(iter(values.values())))))
 
 
 def _winners(values: Mapping[Subset, np.ndarray], parents: Subset | None = None) -> np.ndarray:

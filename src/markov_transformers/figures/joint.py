@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _validation as check
+from ..dynamics import Trajectory
+from . import _given as given
 from .information import name_of
 from .stages import looks_of
 from .style import BLACK, BLUE, COLORS, VERMILION, new_figure, style
@@ -14,8 +18,6 @@ from .style import BLACK, BLUE, COLORS, VERMILION, new_figure, style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from ..dynamics import Trajectory
 
 Subset = tuple[int, ...]
 
@@ -32,6 +34,10 @@ def time_scales(times: np.ndarray, selector: np.ndarray, copier: np.ndarray, a: 
         One less the product of its heads' squared attention on their own lags.
     a : array, shape (n_times,)
     """
+    times = given.positive("times", times)
+    over_time = given.array(len(times))
+    selector, copier = over_time("selector", selector), over_time("copier", copier)
+    a = over_time("a", a)
     with style():
         figure = new_figure(7.2, 3.6)
         left, right = figure.subplots(1, 2)
@@ -56,6 +62,10 @@ def joint_shares(runs: Mapping[str, Trajectory], sets: Sequence[Subset], *, scal
     scale : {'log', 'linear'}, default 'log'
         Of the time axis.
     """
+    runs = given.mapping("runs", runs, _over_time)
+    for run in runs.values():
+        sets = given.sets("sets", sets, run.c.shape[-1])
+    scale = given.scale("scale", scale)
     with style():
         rows = -(-len(runs) // 2)
         figure = new_figure(7.2, 2.5 * rows + 0.9)
@@ -76,6 +86,13 @@ def joint_shares(runs: Mapping[str, Trajectory], sets: Sequence[Subset], *, scal
     return figure
 
 
+def _over_time(name: str, value: object) -> Trajectory:
+    run = given.instance(Trajectory)(name, value)
+    if run.times.size < 2:
+        raise ValueError(f"{name} must run over two times or more, got {run}")
+    return run
+
+
 def draw_shares(axes: Axes, x: np.ndarray, p: np.ndarray, sets: Sequence[Subset]) -> None:
     """Draw shares, shape (n, n_sets), over x."""
     for index, subset in enumerate(sets):
@@ -90,6 +107,9 @@ def draw_shares(axes: Axes, x: np.ndarray, p: np.ndarray, sets: Sequence[Subset]
 
 def joint_summary(run: Trajectory, sets: Sequence[Subset], *, learning_rate: float) -> Figure:
     """Draw a run as Figure 5 of Chen et al. does: loss, shares, position weights and scale over steps."""
+    run = _over_time("run", run)
+    sets = given.sets("sets", sets, run.c.shape[-1])
+    learning_rate = check.real("learning_rate", learning_rate, 0, strict=True)
     steps = run.times / learning_rate
     with style():
         figure = new_figure(7.2, 6.2)
@@ -120,8 +140,11 @@ def projections(rows: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
     Parameters
     ----------
     rows : mapping of str to mapping of str to array, shape (d, d)
-        Title of a row, then name of a matrix.
+        Title of a row, then name of a matrix; as many in each row.
     """
+    rows = given.mapping("rows", rows, partial(given.mapping, check_part=given.square))
+    if len(set(map(len, rows.values()))) > 1:
+        check.refuse("rows", rows, "rows of equally many matrices")
     with style():
         width = max(len(matrices) for matrices in rows.values())
         figure = new_figure(7.2, 2.6 * len(rows))

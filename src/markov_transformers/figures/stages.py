@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import _validation as check
+from ..dynamics import Trajectory
+from ..selection import SelectionMap
+from . import _given as given
 from .general import matrix
 from .information import name_of
 from .style import BLACK, BLUE, COLORS, GREEN, ORANGE, PURPLE, SKY, VERMILION, new_figure, style
@@ -14,9 +20,6 @@ from .style import BLACK, BLUE, COLORS, GREEN, ORANGE, PURPLE, SKY, VERMILION, n
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from ..dynamics import Trajectory
-    from ..selection import SelectionMap
 
 Subset = tuple[int, ...]
 
@@ -40,7 +43,13 @@ def selector_race(
     runs: Mapping[str, tuple[Trajectory, Sequence[Subset]]], *, span: tuple[float, float]
 ) -> Figure:
     """Draw the share of each set during Stage I, one panel for each run, over the logarithm of time."""
-    times = np.geomspace(*span, 300)
+    runs = given.mapping("runs", runs, _run_and_sets)
+    start, end = given.parts("span", span, (check.real, check.real))
+    first = max(run.times[0] for run, _ in runs.values())
+    last = min(run.times[-1] for run, _ in runs.values())
+    if start <= 0 or not first <= start < end <= last:
+        check.refuse("span", span, f"two increasing times above 0, from {first:g} to {last:g}")
+    times = np.geomspace(start, end, 300)
     with style():
         figure = new_figure(7.2, 3.8)
         panels = figure.subplots(1, len(runs), squeeze=False, sharey=True)[0]
@@ -61,6 +70,9 @@ def selector_log_ratios(
     predicted: Mapping[Subset, float],
 ) -> Figure:
     """Draw log-ratios of the winner to each other set over time, with lines of predicted slope dashed."""
+    times = given.numbers("times", times)
+    ratios = given.by_set("ratios", ratios, given.array(len(times), finite=True))
+    predicted = given.entries("predicted", predicted, dict.fromkeys(ratios, check.real))
     with style():
         figure = new_figure(7.2, 3.7)
         axes = figure.subplots()
@@ -76,6 +88,7 @@ def selector_log_ratios(
 
 def position_weights(weights: Mapping[str, np.ndarray]) -> Figure:
     """Draw position weights side by side on one scale: a row for each head, a column for each lag."""
+    weights = given.mapping("weights", weights, given.array(None, None, finite=True))
     with style():
         figure = new_figure(7.2, 3.9)
         figure.get_layout_engine().set(h_pad=0.1)
@@ -90,6 +103,7 @@ def position_weights(weights: Mapping[str, np.ndarray]) -> Figure:
 
 def classifier_growth(runs: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
     """Draw the growth of a, over time and over its logarithm; each run is its times and values of a."""
+    runs = given.mapping("runs", runs, given.curve, most=len(COLORS))
     with style():
         figure = new_figure(7.2, 3.5)
         left, right = figure.subplots(1, 2, sharey=True)
@@ -113,6 +127,10 @@ def classifier_speeds(
     Where a speed is negative, a cross marks the place and the curve stops. `slopes` holds for each
     panel reference slopes, each with the point (a, speed) that its dotted line goes through.
     """
+    curves = partial(given.mapping, check_part=given.curve, most=len(COLORS))
+    panels = given.mapping("panels", panels, curves)
+    slopes = given.some("slopes", slopes, panels, _slopes)
+    floor = check.real("floor", floor, 0, 0.5, strict=True)
     with style():
         figure = new_figure(7.2, 3.9)
         columns = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
@@ -149,6 +167,9 @@ def phase_diagram(
     Runs are dots in the colour of the set that won, one beside the other for several data sets. The
     thresholds belong to the concentrations of `predicted`.
     """
+    predicted = given.instance(SelectionMap)("predicted", predicted)
+    trained = given.each("trained", trained, given.instance(SelectionMap))
+    thresholds = given.array(len(predicted.concentrations), finite=True)("thresholds", thresholds)
     with style():
         figure = new_figure(7.2, 4.6)
         axes = figure.subplots()
@@ -179,6 +200,19 @@ def phase_diagram(
         handles = [region_patch(subset) for subset in shown] + axes.get_legend_handles_labels()[0]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), columnspacing=1.2)
     return figure
+
+
+def _run_and_sets(name: str, value: object) -> list:
+    run, sets = given.parts(name, value, (given.instance(Trajectory), given.sets))
+    return [run, given.sets(f"{name}[1]", sets, run.c.shape[-1])]
+
+
+def _slopes(name: str, value: object) -> dict[float, list[float]]:
+    """Return points by the slope of the line through them."""
+    if not isinstance(value, Mapping) or not all(isinstance(x, Real) and np.isfinite(x) for x in value):
+        check.refuse(name, value, "a mapping from slopes to points")
+    point = partial(given.parts, checks=(check.real, partial(check.real, minimum=0, strict=True)))
+    return {slope: point(f"{name}[{slope!r}]", at) for slope, at in value.items()}
 
 
 def draw_regions(axes: Axes, predicted: SelectionMap) -> None:

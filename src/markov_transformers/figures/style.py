@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from .. import _validation as check
+from . import _given as given
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,6 +87,9 @@ def freeze_layout(figure: Figure) -> None:
 
     Labels of y axes still give way to the numbers beside them, whose width may change.
     """
+    from matplotlib.figure import Figure
+
+    given.instance(Figure)("figure", figure)
     figure.canvas.draw()
     figure.set_layout_engine("none")
     for axes in figure.axes:

@@ -62,7 +62,7 @@ def circle(n_nodes: int, p: float) -> Figure:
 
 def cover(run: OneLayerRun, iterations: int = 8, positions: int = 13) -> Figure:
     """Draw how a run finds the parent (attention over iterations) and what it then knows (V)."""
-    given.instance(OneLayerRun)("run", run)
+    run = given.instance(OneLayerRun)("run", run)
     iterations = check.integer("iterations", iterations, minimum=1)
     positions = check.integer("positions", positions, 1, run.attention.shape[1])
     with style():
@@ -88,7 +88,7 @@ def walks(tokens: np.ndarray, n_nodes: int, titles: Sequence[str]) -> Figure:
     """Draw walks as paths of nodes over time, one panel each."""
     n_nodes = check.integer("n_nodes", n_nodes, minimum=1)
     tokens = check.token_array("tokens", tokens, n_nodes)
-    given.words("titles", titles, len(tokens))
+    titles = given.words("titles", titles, len(tokens))
     with style():
         figure = new_figure(7.2, 1.5 * len(tokens) + 0.6)
         panels = figure.subplots(len(tokens), 1, sharex=True, squeeze=False)[:, 0]
@@ -101,10 +101,8 @@ def walks(tokens: np.ndarray, n_nodes: int, titles: Sequence[str]) -> Figure:
 
 def accuracy(runs: Mapping[str, OneLayerRun], optimal: Mapping[str, float]) -> Figure:
     """Draw the test accuracy of runs over iterations, with the best possible accuracies dashed."""
-    given.mapping("runs", runs, given.instance(OneLayerRun))
-    given.mapping("optimal", optimal, check.real)
-    if not runs.keys() <= optimal.keys():
-        check.refuse("optimal", optimal, f"a mapping from every one of {list(runs)}")
+    runs = given.mapping("runs", runs, given.instance(OneLayerRun), most=len(COLORS))
+    optimal = given.entries("optimal", optimal, dict.fromkeys(runs, check.real))
     with style():
         figure = new_figure(7.2, 3.4)
         axes = figure.subplots()
@@ -117,8 +115,8 @@ def accuracy(runs: Mapping[str, OneLayerRun], optimal: Mapping[str, float]) -> F
 
 
 def attention(runs: Mapping[str, OneLayerRun], zoom: int = 8) -> Figure:
-    """Draw the mean attention over positions after training: all of it, and its last positions."""
-    given.mapping("runs", runs, given.instance(OneLayerRun))
+    """Draw the mean attention after training, of up to three runs: all positions, and the last ones."""
+    runs = given.mapping("runs", runs, given.instance(OneLayerRun), most=3)
     zoom = check.integer("zoom", zoom, 1, max(run.attention.shape[1] for run in runs.values()))
     with style():
         figure = new_figure(7.2, 3.4)
