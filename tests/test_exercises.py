@@ -48,7 +48,7 @@ def answered(exercise, answer):
 def cells_of(exercise):
     """The statement, the reader's cell, and the solution in words and in code."""
     cells = NOTEBOOKS[exercise.chapter].cells
-    [start] = [i for i, cell in enumerate(cells) if f":label: ex-{exercise.name}\n" in cell.source]
+    [start] = [i for i, cell in enumerate(cells) if f'id="ex-{exercise.name}">' in cell.source]
     return cells[start : start + 4]
 
 
@@ -81,8 +81,8 @@ def test_names_are_used_once():
 class TestCells:
     def test_the_statement_carries_the_title_the_level_and_the_time_of_the_list(self, exercise):
         statement = cells_of(exercise)[0].source
-        title = f":::{{exercise}} {exercise.title} · {exercise.marks} · {exercise.minutes} min\n"
-        assert statement.startswith(title)
+        assert statement.startswith(f'<div class="exercise" id="ex-{exercise.name}">\n')
+        assert f"\n**Exercise: {exercise.title} · {exercise.marks} · {exercise.minutes} min**\n" in statement
 
     def test_the_unsolved_cell_waits_for_every_part(self, exercise):
         cell = cells_of(exercise)[1]

@@ -46,6 +46,7 @@ OF_THE_BOOK = [
     "labs_*",
     "lecture",
     "pages",
+    "plain",
     "project",
     "reference",
     "replay",

@@ -51,11 +51,11 @@ _MENDED = [
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
     # A full stop stays with the formula before it.
     (
-        r'(<span class="math notranslate nohighlight">[^<]*</span>[.,;:?!)]+)',
+        r'(?<!unbroken">)(<span class="math notranslate nohighlight">[^<]*</span>[.,;:?!)]+)',
         r'<span class="unbroken">\1</span>',
     ),
     # A picture gets a box of its own, which scrolls on telephones while the caption stays.
-    (r'(<img [^>]*src="_images/[^>]*>)', r'<span class="picture">\1</span>'),
+    (r'(?<!picture">)(<img [^>]*src="_images/[^>]*>)', r'<span class="picture">\1</span>'),
     # Roles of the bibliography that are out of use, or promise a list that is none.
     (r' role="doc-biblioentry"', ""),
     (r'<div role="list" class="citation-list">', '<div class="citation-list">'),
