@@ -19,6 +19,7 @@ from markov_transformers.induction import (
     monomial_features,
     n_monomial_features,
 )
+from tests.memory import expected_over_taken
 
 some = settings(max_examples=40, deadline=None)
 
@@ -113,6 +114,10 @@ def test_the_empty_set_averages_what_comes_after_the_window():
     np.testing.assert_allclose(Unigram().predict(tokens), [[1 / 2, 1 / 3, 1 / 6]])
 
 
+def test_a_single_token_is_its_own_frequency():
+    np.testing.assert_array_equal(Unigram().predict([[1]]), [[0, 1]])
+
+
 def test_the_vocabulary_can_be_larger_than_what_is_seen():
     assert InductionHead().predict([[0, 1, 0]]).shape == (1, 2)
     np.testing.assert_array_equal(InductionHead().predict([[0, 1, 0]], vocab_size=4), [[0, 1, 0, 0]])
@@ -166,6 +171,10 @@ def test_the_bayes_predictor_tends_to_the_matches_and_to_the_uniform_law():
     np.testing.assert_allclose(sharp[matched], head[matched], atol=1e-10)
     np.testing.assert_allclose(sharp[~matched], 1 / 3, atol=1e-15)
     np.testing.assert_allclose(BayesOptimal((1, 2), 1e12).predict(tokens), 1 / 3, atol=1e-10)
+
+
+def test_the_largest_concentration_predicts_the_uniform_law():
+    np.testing.assert_array_equal(BayesOptimal((1,), 1e300).predict([[0, 1, 0]], vocab_size=4), [[0.25] * 4])
 
 
 def test_the_prior_predicts_as_its_bayes_predictor():
@@ -244,6 +253,15 @@ def test_the_monomials_of_two_heads_come_by_size_and_then_in_order():
     np.testing.assert_array_equal(features, [2, 1, 2, 3, 5, 30, 50, 60, 100])
 
 
+def test_features_are_counted_while_their_number_has_at_most_14000_bits():
+    # All sets of heads: the binomial theorem sums them to (1 + d)^H.
+    for n_heads, vocab_size in [(250, 2**56 - 1), (2000, 2**7 - 1)]:
+        assert n_monomial_features(n_heads, vocab_size, n_heads) == 2**14_000
+    for n_heads, vocab_size in [(359, 2**39 - 1), (2001, 2**7 - 1)]:  # 14,001 and 14,007 bits
+        with pytest.raises(ValueError, match="^max_degree must be small enough .* 14000 bits"):
+            n_monomial_features(n_heads, vocab_size, n_heads)
+
+
 def test_there_are_37_features_at_the_size_of_the_paper():
     assert n_monomial_features(3, 3, 2) == 37
     monomials = [
@@ -256,40 +274,73 @@ def test_there_are_37_features_at_the_size_of_the_paper():
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("argument", "call"),
     [
-        lambda: GeneralizedInductionHead((3,), 2),
-        lambda: GeneralizedInductionHead((1, 1), 2),
-        lambda: GeneralizedInductionHead((1,), 0),
-        lambda: InductionHead(0),
-        lambda: FullHistoryMatch(1.5),
-        lambda: BayesOptimal((), 1.0),
-        lambda: BayesOptimal((1,), 0.0),
-        lambda: BayesOptimal((1,), math.nan),
-        lambda: GeneralizedInductionHead((1,), 2).predict([[0, 1]]),
-        lambda: InductionHead().predict([0, 1, 0]),
-        lambda: InductionHead().predict([[0.0, 1.0]]),
-        lambda: InductionHead().predict([[0, -1]]),
-        lambda: InductionHead().predict([[0, 2]], vocab_size=2),
-        lambda: InductionHead().predict([[0, 1]], vocab_size=0),
-        lambda: Unigram().predict([[]]),
-        lambda: BayesOptimal((3,), 1.0).predict([[0, 1]]),
-        lambda: BayesOptimal((1, 3), 1.0).predict([[0, 1]]),
-        lambda: match_features([[0, 1]], (3,)),
-        lambda: match_kernel([[0, 1]], (0,)),
-        lambda: monomial_features(np.ones((3, 2)), np.ones(5), 2),
-        lambda: monomial_features(np.ones(3), np.ones(1), 0),
-        lambda: monomial_features(np.ones((3, 2)), np.ones(4), 4),
-        lambda: monomial_features(np.ones((3, 2)), np.ones(0), -1),
-        lambda: n_monomial_features(2, 2, -1),
-        lambda: n_monomial_features(0, 2, 0),
-        lambda: n_monomial_features(2, 0, 1),
-        lambda: n_monomial_features(2, 2, 3),
+        ("subset", lambda: GeneralizedInductionHead((3,), 2)),
+        ("subset", lambda: GeneralizedInductionHead((1, 1), 2)),
+        ("window", lambda: GeneralizedInductionHead((), 0)),
+        ("window", lambda: InductionHead(0)),
+        ("window", lambda: FullHistoryMatch(0)),
+        ("window", lambda: FullHistoryMatch(1.5)),
+        ("lags", lambda: BayesOptimal((), 1.0)),
+        ("concentration", lambda: BayesOptimal((1,), 0.0)),
+        ("concentration", lambda: BayesOptimal((1,), 1.2e300)),
+        ("concentration", lambda: BayesOptimal((1,), math.nan)),
+        ("tokens", lambda: GeneralizedInductionHead((1,), 2).predict([[0, 1]])),
+        ("tokens", lambda: InductionHead().predict([0, 1, 0])),
+        ("tokens", lambda: InductionHead().predict([[0.0, 1.0]])),
+        ("tokens", lambda: InductionHead().predict([[0, -1]])),
+        ("tokens", lambda: InductionHead().predict([[0, 2]], vocab_size=2)),
+        ("vocab_size", lambda: InductionHead().predict([[0, 0]], vocab_size=0)),
+        ("tokens", lambda: Unigram().predict([[]])),
+        ("tokens", lambda: BayesOptimal((3,), 1.0).predict([[0, 1]])),
+        ("tokens", lambda: BayesOptimal((1, 3), 1.0).predict([[0, 1]])),
+        ("tokens", lambda: match_features([[0, 1]], (3,))),
+        ("tokens", lambda: match_features(np.zeros((1, 0), dtype=int), ())),
+        ("tokens", lambda: match_kernel(np.zeros((1, 0), dtype=int), ())),
+        ("subset", lambda: match_kernel([[0, 1]], (0,))),
+        ("weights", lambda: monomial_features(np.ones((3, 2)), np.ones(5), 2)),
+        ("heads", lambda: monomial_features(np.ones(3), np.ones(1), 0)),
+        ("heads", lambda: monomial_features(np.ones((3, 0)), np.ones(1), 0)),
+        ("heads", lambda: monomial_features(np.ones((0, 2)), np.ones(1), 0)),
+        ("max_degree", lambda: monomial_features(np.ones((3, 2)), np.ones(4), 4)),
+        ("max_degree", lambda: monomial_features(np.ones((3, 2)), np.ones(0), -1)),
+        ("max_degree", lambda: n_monomial_features(2, 2, -1)),
+        ("n_heads", lambda: n_monomial_features(0, 2, 0)),
+        ("vocab_size", lambda: n_monomial_features(2, 0, 1)),
+        ("max_degree", lambda: n_monomial_features(2, 2, 3)),
     ],
 )
-def test_bad_arguments_are_refused(call):
-    with pytest.raises(ValueError):
+def test_bad_arguments_are_refused_by_name(argument, call):
+    with pytest.raises(ValueError, match=f"^{argument} must be"):
         call()
+
+
+def test_a_vocabulary_that_does_not_fit_in_memory_is_told_by_where_it_comes_from():
+    with pytest.raises(ValueError, match=r"^tokens must be small enough .*, got 1000000000000$"):
+        Unigram().predict([[0, 10**12]])
+    with pytest.raises(ValueError, match=r"^vocab_size must be small enough .*, got 1000000000000$"):
+        Unigram().predict([[0, 1]], vocab_size=10**12)
+
+
+# What would not fit in memory is refused: is it told well enough what fits?
+
+RARE = np.arange(2 * 100).reshape(2, 100) % 150 + 50  # of 200 tokens
+
+
+@pytest.mark.parametrize(
+    ("argument", "call", "margin"),
+    [
+        ("window", lambda: FullHistoryMatch(100_000), 1.1),
+        ("vocab_size", lambda: InductionHead().predict([[0, 1], [1, 0], [0, 1]], vocab_size=30_000), 1.1),
+        ("subset", lambda: match_features(RARE, (1,), vocab_size=200), 1.1),
+        ("tokens", lambda: match_kernel(np.zeros((3, 200), dtype=int), (1, 2)), 1.2),
+        ("heads", lambda: monomial_features(np.ones((60, 10, 3)), np.ones(176), 3), 1.1),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_call_takes_about_the_memory_for_which_it_would_be_refused(argument, call, margin):
+    assert 0.95 < expected_over_taken(argument, call) < margin
 
 
 @given(st.integers(0, 2**32), st.integers(2, 3), st.floats(0.01, 2.0))
@@ -323,3 +374,7 @@ def test_the_best_report_is_a_law_for_any_epsilon(seed, exponent):
 def test_a_huge_epsilon_reports_the_likeliest_tokens_alone():
     np.testing.assert_array_equal(best_report([0.5, 0.5, 0.0], 1e300), [0.5, 0.5, 0.0])
     np.testing.assert_array_equal(best_report([0.4, 0.6], 1e20), [0.0, 1.0])
+
+
+def test_the_only_token_is_reported_whatever_epsilon_is():
+    np.testing.assert_array_equal(best_report([[1.0]], 0.5), [[1.0]])

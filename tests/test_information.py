@@ -20,6 +20,7 @@ from markov_transformers.information import (
     modified_chi2_information,
     shannon_information,
 )
+from tests.memory import expected_over_taken
 
 some = settings(max_examples=25, deadline=None)
 MEASURES = {
@@ -123,8 +124,8 @@ def test_the_binary_symmetric_channel_has_its_closed_forms():
 def test_weak_dependence_keeps_its_digits():
     delta = 1e-7
     windows = np.array([[1 + delta, 1 - delta], [1 - delta, 1 + delta]]) / 4
-    assert chi2_information(windows, (1,)) == pytest.approx(delta**2, rel=1e-8)
-    assert modified_chi2_information(windows, (1,)) == pytest.approx(delta**2 / 2, rel=1e-8)
+    assert chi2_information(windows, (1,)) == pytest.approx(delta**2, rel=1e-8, abs=0)
+    assert modified_chi2_information(windows, (1,)) == pytest.approx(delta**2 / 2, rel=1e-8, abs=0)
 
 
 @some
@@ -229,11 +230,12 @@ def test_a_batch_is_averaged_or_kept_apart():
         np.testing.assert_allclose(together[1, 3], each, rtol=1e-12)
 
 
-def test_chains_are_not_mixed_up_when_the_batch_is_worked_through_in_pieces(monkeypatch):
+@pytest.mark.parametrize("size", [64, 1])  # four chains at a time, and no more than one
+def test_chains_are_not_mixed_up_when_the_batch_is_worked_through_in_pieces(monkeypatch, size):
     kernels = DirichletPrior(2, (1,), 0.5).sample_kernels(11, rng=0)
     windows = NGramChain(kernels, (1,)).stationary_windows(4)
     whole = information_of_subsets(windows, 2, average=False)
-    monkeypatch.setattr("markov_transformers.information._CHUNK", 64)
+    monkeypatch.setattr("markov_transformers.information._CHUNK", size)
     pieces = information_of_subsets(windows, 2, average=False)
     for subset in whole:
         np.testing.assert_array_equal(whole[subset], pieces[subset])
@@ -264,6 +266,18 @@ def test_the_divergence_agrees_with_its_definition_and_joins_to_information(d, s
     assert chi2_information(joint, (1,)) == pytest.approx(expected, rel=1e-10)
 
 
+def test_the_divergence_of_nearly_equal_laws_keeps_its_digits():
+    delta = 1e-9
+    p, q = [0.3 + delta, 0.7 - delta], [0.3, 0.7]
+    assert chi2_divergence(p, q) == pytest.approx(delta**2 / (0.3 * 0.7), rel=1e-6, abs=0)
+
+
+def test_the_divergence_is_a_number_for_two_laws_and_an_array_for_more():
+    assert type(chi2_divergence([0.75, 0.25], [0.5, 0.5])) is float
+    each = chi2_divergence([[0.5, 0.5], [0, 1], [1, 0]], [1, 0])
+    np.testing.assert_array_equal(each, [math.inf, math.inf, 0])
+
+
 def test_the_divergence_is_infinite_where_the_second_law_excludes_a_point_of_the_first():
     assert chi2_divergence([0.5, 0.5, 0], [0.5, 0, 0.5]) == math.inf
     assert chi2_divergence([0.5, 0.5, 0], [0.5, 0.5, 0]) == 0
@@ -283,6 +297,7 @@ def test_the_information_set_of_a_strong_parent_is_that_parent():
     )
     assert best.gap == pytest.approx(best.value - max(others), rel=1e-14)
     assert best.values[best.runner_up] == pytest.approx(max(others))
+    assert "values" not in repr(best)  # there can be thousands
 
 
 def test_ties_are_reported_and_have_no_gap():
@@ -365,6 +380,20 @@ def test_frequencies_of_windows_agree_with_counting_by_hand(n, length, window, s
             expected[tuple(path[t : t + window])] += 1 / (length - window + 1)
         np.testing.assert_allclose(frequencies, expected, atol=1e-15)
     np.testing.assert_allclose(empirical_windows(tokens, window, 3), each.mean(axis=0), atol=1e-15)
+
+
+def test_the_vocabulary_of_frequencies_is_what_is_seen_unless_it_is_given():
+    np.testing.assert_array_equal(empirical_windows([[0, 1, 1]], 1), [1 / 3, 2 / 3])
+    np.testing.assert_array_equal(empirical_windows([[0, 1, 1]], 1, vocab_size=3), [1 / 3, 2 / 3, 0])
+    np.testing.assert_array_equal(empirical_windows([[0, 0, 0]], 2, vocab_size=1), [[1]])
+
+
+@pytest.mark.parametrize("per_sequence", [False, True])
+def test_frequencies_take_about_the_memory_for_which_they_would_be_refused(per_sequence):
+    def call():
+        return empirical_windows(np.eye(3, 4, dtype=int), 3, 60, per_sequence=per_sequence)
+
+    assert 0.9 < expected_over_taken("length and vocab_size", call) < 1.1
 
 
 def test_information_from_much_data_is_near_the_exact_one():
@@ -457,8 +486,12 @@ def test_the_explicit_features_realise_the_kernel():
     [
         (np.full((2, 2), 0.3), "sum of"),
         (np.full((2, 3), 1 / 6), "windows must be"),
+        (np.full((2, 3), 1 / 3), "windows must be"),  # two laws of a single token
+        (np.full((2, 2, 3), 1 / 6), "windows must be"),  # two laws over different tokens
+        (np.zeros((0, 2, 2)), "windows must be"),
         (np.array([0.5, 0.5]), "windows must be"),
         (np.full((4, 2, 2), 0.2), "sum of"),
+        (np.stack([np.full((2, 2), total) for total in (0.25, 0.1, 0.25)]), "sum of 0.4"),
         (np.array([[1.5, -0.5], [0, 0]]), "negative entry"),
         (np.array([[np.nan, 0.5], [0.5, 0]]), "finite"),
         ("windows", "windows must be"),
@@ -469,6 +502,50 @@ def test_what_is_no_law_of_windows_is_refused(function, windows, message):
         function(windows, (1,))
 
 
+def test_a_single_token_that_is_certain_tells_nothing():
+    for windows in (np.ones((1, 1)), np.ones((2, 1, 1, 1))):
+        for function in MEASURES.values():
+            assert function(windows, (1,)) == 0
+
+
+def numbers_added_up(shape, max_size):
+    """Sizes of the tables that hold the law, over all sets of the oldest lags that are decided so far."""
+    batch, *rest = shape
+    window, d = len(rest) - 1, rest[0]
+    kept = (len(s) for j in range(window) for k in range(max_size + 1) for s in combinations(range(j), k))
+    decided = (j for j in range(window) for k in range(max_size + 1) for _ in combinations(range(j), k))
+    return batch * sum(d ** (window + 1 - j + k) for j, k in zip(decided, kept, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("shape", "max_size"), [((5, 2, 2), 0), ((2, 3, 3, 3, 3), 1), ((7, 2, 2, 2, 2, 2), 3)]
+)
+def test_more_work_than_allowed_is_refused(monkeypatch, shape, max_size):
+    windows = np.full(shape, shape[-1] ** -(len(shape) - 1.0))
+    work = numbers_added_up(shape, max_size)
+    monkeypatch.setattr(information, "_MOST_WORK", work)
+    assert set(information_of_subsets(windows, max_size).values()) == {0.0}
+    monkeypatch.setattr(information, "_MOST_WORK", work - 1)
+    with pytest.raises(ValueError, match="^max_size must be smaller"):
+        information_of_subsets(windows, max_size)
+
+
+def test_no_more_than_eight_thousand_million_numbers_are_added_up():
+    pairs = np.broadcast_to(0.25, (2**31, 2, 2))  # of which only the shape is looked at
+    information._check_work(pairs, 0)
+    with pytest.raises(ValueError, match="^max_size must be smaller for 1 lags and 2 tokens"):
+        information._check_work(np.broadcast_to(0.25, (2**31 + 1, 2, 2)), 0)
+
+
+def test_more_sets_than_allowed_are_refused(monkeypatch):
+    windows = np.full((2,) * 5, 2.0**-5)
+    monkeypatch.setattr(information, "_MOST_SUBSETS", 11)  # 1 + 4 + 6
+    assert len(information_of_subsets(windows, 2)) == 11
+    monkeypatch.setattr(information, "_MOST_SUBSETS", 10)
+    with pytest.raises(ValueError, match="^max_size must be small enough for 10 sets of 4 lags"):
+        information_of_subsets(windows, 2)
+
+
 @pytest.mark.parametrize("subset", [(0,), (3,), (1, 1), 1, (1.0,), "1", None])
 def test_what_is_no_set_of_lags_is_refused(subset):
     with pytest.raises(ValueError, match=r"subset must be a tuple of distinct lags 1 \.\.\. 2"):
@@ -476,30 +553,33 @@ def test_what_is_no_set_of_lags_is_refused(subset):
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("argument", "call"),
     [
-        lambda w: information_of_subsets(w, 3),
-        lambda w: information_of_subsets(w, -1),
-        lambda w: information_of_subsets(w, 1, measure="mutual"),
-        lambda w: information_set(w, 1.5),
-        lambda w: chi2_information(w, (1,), average="yes"),
-        lambda w: empirical_windows([[0, 1]], 3),
-        lambda w: empirical_windows([[0, 1]], 0),
-        lambda w: empirical_windows([[0, 2]], 1, vocab_size=2),
-        lambda w: empirical_windows(np.zeros((2, 99), dtype=int), 60, vocab_size=2),
-        lambda w: copying_gap_threshold(0.1, 0.2, 3),
-        lambda w: copying_gap_threshold(0.0, 0.0, 3),
-        lambda w: copying_gap_threshold(0.1, 0.05, 0),
-        lambda w: chi2_divergence([0.5, 0.6], [0.5, 0.5]),
-        lambda w: chi2_divergence([0.5, 0.5], [0.2, 0.3, 0.5]),
-        lambda w: claims.near_lag_two_chain((0.5, 1.5)),
-        lambda w: claims.uniform_windows(rng=0, window=1),
-        lambda w: claims.data_processing(rng=0, window=2),
-        lambda w: claims.doubly_stochastic_kernels(1, 9, (1,), 1.0, rng=0),
+        ("max_size", lambda w: information_of_subsets(w, 3)),
+        ("max_size", lambda w: information_of_subsets(w, -1)),
+        ("measure", lambda w: information_of_subsets(w, 1, measure="mutual")),
+        ("max_size", lambda w: information_set(w, 1.5)),
+        ("average", lambda w: chi2_information(w, (1,), average="yes")),
+        ("tokens", lambda w: empirical_windows([[0, 1]], 3)),
+        ("length", lambda w: empirical_windows([[0, 1]], 0)),
+        ("tokens", lambda w: empirical_windows([[0, 2]], 1, vocab_size=2)),
+        ("vocab_size", lambda w: empirical_windows([[0, 0]], 1, vocab_size=0)),
+        ("length", lambda w: empirical_windows(np.zeros((2, 99), dtype=int), 60, vocab_size=2)),
+        ("length and vocab_size", lambda w: empirical_windows([[0, 1] * 15], 30, vocab_size=2)),
+        ("length and vocab_size", lambda w: empirical_windows([[0, 1] * 16], 31, vocab_size=2**62)),
+        ("gap", lambda w: copying_gap_threshold(0.1, 0.2, 3)),
+        ("information", lambda w: copying_gap_threshold(0.0, 0.0, 3)),
+        ("window", lambda w: copying_gap_threshold(0.1, 0.05, 0)),
+        ("p", lambda w: chi2_divergence([0.5, 0.6], [0.5, 0.5])),
+        ("p and q", lambda w: chi2_divergence([0.5, 0.5], [0.2, 0.3, 0.5])),
+        ("repeat", lambda w: claims.near_lag_two_chain((0.5, 1.5))),
+        ("window", lambda w: claims.uniform_windows(rng=0, window=1)),
+        ("window", lambda w: claims.data_processing(rng=0, window=2)),
+        ("vocab_size", lambda w: claims.doubly_stochastic_kernels(1, 9, (1,), 1.0, rng=0)),
     ],
 )
-def test_bad_calls_are_refused(call):
-    with pytest.raises(ValueError):
+def test_bad_calls_are_refused_by_name(argument, call):
+    with pytest.raises(ValueError, match=f"^{argument} must b"):
         call(np.full((2, 2, 2), 1 / 8))
 
 

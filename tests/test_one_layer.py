@@ -19,8 +19,10 @@ from markov_transformers import (
     OneLayerModel,
     OneLayerParameters,
     SquareLoss,
+    one_layer,
     sine_positions,
 )
+from tests.memory import expected_over_taken
 
 # The losses once more, for complex scores.
 LOSSES = [
@@ -305,6 +307,15 @@ def test_rounding_does_not_break_a_tie_but_a_real_difference_does():
     for gap, winner in ((1e-13, 0), (0.9e-9, 0), (1.2e-9, 1), (1e-6, 1)):
         V = np.array([[1.0, 1.0], [1.0 + gap, 1.0 + gap]])
         assert model.predict(OneLayerParameters(V, np.zeros(2), np.zeros(3)), [[0, 1]]) == [winner]
+    tiny = OneLayerParameters(np.array([[0.0, 0.0], [1e-320, 1e-320]]), np.zeros(2), np.zeros(3))
+    assert model.predict(tiny, [[0, 1]]) == [1]
+
+
+def test_a_tie_is_judged_by_the_scores_of_its_own_sequence():
+    V = np.array([[1.0, 1e6], [1.0 + 1e-6, 0.0]])  # a small lead after token 0, a large one after token 1
+    model = OneLayerModel(2, 3, 5)
+    predicted = model.predict(OneLayerParameters(V, np.zeros(2), np.zeros(3)), [[0, 0], [1, 1]])
+    np.testing.assert_array_equal(predicted, [1, 0])
 
 
 @settings(deadline=None, max_examples=50)
@@ -447,10 +458,11 @@ def test_training_learns_the_walk(learning):
     assert run.accuracy[-1] > 0.6
 
 
-def test_the_divergence_counts_the_positive_part_of_the_scores_and_may_be_infinite():
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_the_divergence_counts_the_positive_part_of_the_scores_and_may_be_infinite(scale):
     model = OneLayerModel(2, 3, 5)
-    V = np.array([[3.0, 3.0], [1.0, -1.0]])
-    # All attention goes to the last token: scores (3, 1) and (3, -1).
+    V = scale * np.array([[3.0, 3.0], [1.0, -1.0]])
+    # All attention goes to the last token: scores in proportion to (3, 1) and (3, -1).
     start = OneLayerParameters(V, np.zeros(2), np.array([-2000.0, 0.0, -2000.0]))
 
     def divergence(token, truth):
@@ -546,10 +558,11 @@ def test_random_initialization_breaks_the_symmetry_of_a_deterministic_walk():
 def test_diverging_training_stops_with_a_warning_and_keeps_the_run():
     model, tokens = OneLayerModel(3, 5, 8), CircleWalk(3, 0.6).sample(30, 5, rng=0)
     start = OneLayerParameters(np.full((3, 3), 0.5), np.zeros(3), np.zeros(5))
-    with pytest.warns(RuntimeWarning, match=r"iteration \d+ of 1000.*learning_rate"):
+    with pytest.warns(RuntimeWarning, match=r"iteration \d+ of 1000.*learning_rate") as caught:
         run = model.train(
             tokens, learning_rate=50.0, steps=1000, start=start, loss=SquareLoss(), record_every=7
         )
+    assert caught[0].filename == __file__  # it points to who called
     assert run.diverged
     assert len(run.iterations) > 1 and run.iterations[-1] < 1000
     assert np.isfinite(run.loss[:-1]).all()
@@ -624,8 +637,10 @@ def test_an_extreme_score_of_the_empty_column_takes_all_attention():
     np.testing.assert_array_equal(model.scores(parameters, [[0, 1]]), [[0, 0]])
 
 
-@pytest.mark.parametrize("stretch", [1.0, 300.0])
-def test_both_ways_of_summing_over_places_agree_with_the_attention(stretch):
+@pytest.mark.parametrize(("stretch", "forced"), [(1.0, False), (1.0, True), (300.0, False)])
+def test_both_ways_of_summing_over_places_agree_with_the_attention(monkeypatch, stretch, forced):
+    if forced:
+        monkeypatch.setattr(one_layer, "_RANGE", 0.0)
     rng = np.random.default_rng(3)
     model = OneLayerModel(vocab_size=3, length=6, position_dim=9)
     parameters = OneLayerParameters(
@@ -646,11 +661,19 @@ def test_both_ways_of_summing_over_places_agree_with_the_attention(stretch):
     np.testing.assert_allclose(gradients.position, pull.mean(axis=0), atol=1e-12)
 
 
-def test_weights_whose_sum_overflows_are_refused():
+def test_numbers_are_finite_even_if_their_sum_is_not():
+    with np.errstate(all="ignore"):
+        assert one_layer._finite(np.full(3, 1e308))
+        assert not one_layer._finite(np.array([0.0, np.inf, -np.inf]))
+        assert not one_layer._finite(np.array([0.0, np.nan]))
+
+
+@pytest.mark.parametrize("weight", [0.0, 1e308])
+def test_weights_whose_sum_is_zero_or_overflows_are_refused(weight):
     model = OneLayerModel(vocab_size=3, length=4)
     tokens = [[0, 1, 2, 0], [1, 2, 0, 1]]
     with pytest.raises(ValueError, match="weights must be .* finite sum"):
-        model.loss_and_gradients(model.zero(), tokens, weights=np.full(2, 1e308))
+        model.loss_and_gradients(model.zero(), tokens, weights=np.full(2, weight))
 
 
 def test_a_small_negative_weight_is_refused_although_the_sum_is_positive():
@@ -671,3 +694,101 @@ def test_a_gradient_that_is_not_finite_stops_training_although_the_loss_is():
     with pytest.warns(RuntimeWarning, match="no longer finite"):
         run = OneLayerModel(5, 9).train(tokens, learning_rate=1.0, steps=3, loss=Wall())
     assert run.diverged
+
+
+def test_the_parameters_of_a_run_are_those_of_its_last_record_unless_another_is_asked_for(learning):
+    *_, run = learning
+    for record, parameters in [(-1, run.parameters()), (0, run.parameters(0)), (-61, run.parameters(-61))]:
+        for name, value in vars(parameters).items():
+            np.testing.assert_array_equal(value, getattr(run, name)[record])
+
+
+@pytest.mark.parametrize(
+    ("argument", "call"),
+    [
+        ("length", lambda model, run: sine_positions(1, 5)),
+        ("dim", lambda model, run: sine_positions(3, 2)),
+        ("vocab_size", lambda model, run: OneLayerModel(1, 3)),
+        ("length", lambda model, run: OneLayerModel(3, 1)),
+        ("position_dim", lambda model, run: OneLayerModel(3, 5, 4)),
+        ("record", lambda model, run: run.parameters(61)),
+        ("record", lambda model, run: run.parameters(-62)),
+        ("steps", lambda model, run: model.train([[0] * 9], learning_rate=1.0, steps=-1)),
+        (
+            "record_every",
+            lambda model, run: model.train([[0] * 9], learning_rate=1.0, steps=1, record_every=0),
+        ),
+        ("learning_rate", lambda model, run: model.train([[0] * 9], learning_rate=-1.0, steps=1)),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(learning, argument, call):
+    with pytest.raises(ValueError, match=f"^{argument} must be"):
+        call(learning[0], learning[-1])
+
+
+@pytest.mark.parametrize("loss", [SquareLoss, "log", lambda score: score**2])
+def test_what_lacks_the_methods_of_a_loss_is_refused(loss):
+    model = OneLayerModel(3, 4)
+    with pytest.raises(TypeError, match=r"^loss must be an object with the methods value\(score\)"):
+        model.loss_and_gradients(model.zero(), [[0, 1, 2, 0]], loss)
+
+
+# Memory -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argument", "vocab_size", "length", "position_dim", "margin"),
+    [("vocab_size", 150, 2, 3, 1.5), ("length", 2, 100_000, 100_000, 1.2)],
+)
+def test_a_model_and_its_gradients_take_about_the_memory_for_which_it_would_be_refused(
+    argument, vocab_size, length, position_dim, margin
+):
+    tokens = np.zeros((1, length), dtype=int)
+
+    def build():
+        model = OneLayerModel(vocab_size, length, position_dim)
+        return model.loss_and_gradients(model.zero(), tokens)
+
+    assert 1 < expected_over_taken(argument, build) < margin
+
+
+@pytest.mark.parametrize(("vocab_size", "position_dim"), [(2, 150), (100, 20)])
+def test_matrices_take_about_the_memory_for_which_they_would_be_refused(vocab_size, position_dim):
+    model = OneLayerModel(vocab_size, 3, position_dim)
+    expected = expected_over_taken("position_dim", lambda: model.to_matrices(model.zero()))
+    assert 0.9 < expected < 1.2
+
+
+def test_sine_positions_take_about_the_memory_for_which_they_would_be_refused():
+    assert 0.95 < expected_over_taken("dim", lambda: sine_positions(400, 500)) < 1.1
+
+
+@pytest.mark.parametrize(
+    ("n_sequences", "vocab_size", "length", "margin"), [(200, 40, 4, 1.1), (150, 3, 150, 1.45)]
+)
+def test_a_pass_over_the_sequences_takes_about_the_memory_for_which_they_would_be_refused(
+    n_sequences, vocab_size, length, margin
+):
+    model, rng = OneLayerModel(vocab_size, length), np.random.default_rng(0)
+    tokens = rng.integers(vocab_size, size=(n_sequences, length))
+    truth = np.full((n_sequences, vocab_size), 1 / vocab_size)
+
+    def train():
+        return model.train(tokens, learning_rate=0.1, steps=0, truth=truth)
+
+    assert 0.95 < expected_over_taken("tokens", train) < margin
+
+
+@pytest.mark.parametrize(
+    ("vocab_size", "length", "steps", "record_every"),
+    [(20, 30, 400, 1), (2, 300, 400, 7), (3, 5, 300, 2), (100, 6, 0, 1)],
+)
+def test_a_run_takes_about_the_memory_for_which_its_steps_would_be_refused(
+    vocab_size, length, steps, record_every
+):
+    model, tokens = OneLayerModel(vocab_size, length), np.zeros((1, length), dtype=int)
+
+    def train():
+        return model.train(tokens, learning_rate=0.1, steps=steps, record_every=record_every)
+
+    assert 0.95 < expected_over_taken("steps", train) < 1.2

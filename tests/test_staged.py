@@ -17,6 +17,7 @@ from markov_transformers.readout import SoftmaxCrossEntropy
 from markov_transformers.reweighting import classifier_speed, induction_head_bound, reweighted_law
 from markov_transformers.staged import StagedModel
 from markov_transformers.windows import WindowCounts
+from tests.memory import expected_over_taken
 
 CASES = [
     # vocab, window, heads, degree
@@ -521,6 +522,27 @@ def test_too_many_heads_or_sets_are_refused_before_they_are_listed(small, Model)
         with pytest.raises(ValueError, match="^degree must be small enough"):
             Model(small.counts, degree, heads=heads)
     assert len(StagedModel(small.counts, 3, heads=40).sets) == 1 + 40 + 780 + 9880
+
+
+@pytest.mark.parametrize(
+    ("argument", "size", "window", "heads", "degree"),
+    [
+        ("heads", (200, 100), 4, 100, 0),  # many kinds of key
+        ("heads", (1, 35), 30, 300, 0),  # many offsets
+        ("degree", (20, 60), 3, 40, 2),  # many sets
+        ("degree", (20, 30), 3, 1000, 1),  # many heads
+    ],
+)
+def test_an_evaluation_takes_about_the_memory_for_which_it_would_be_refused(
+    argument, size, window, heads, degree
+):
+    counts = WindowCounts.from_tokens(np.random.default_rng(14).integers(3, size=size), window, 3)
+
+    def evaluate():
+        model = StagedModel(counts, degree, heads)
+        return model.loss_and_gradients(**model.initial_parameters())
+
+    assert 0.95 < expected_over_taken(argument, evaluate) < {"heads": 1.6, "degree": 1.2}[argument]
 
 
 @pytest.mark.parametrize("Model", [StagedModel, FullModel])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from markov_transformers import windows as windows_module
 from markov_transformers.windows import WindowCounts
+from tests.memory import expected_over_taken
 
 
 @st.composite
@@ -165,6 +166,32 @@ def test_long_windows_are_numbered_without_overflow():
         assert found == tables
 
 
+@pytest.mark.parametrize("largest", [4, 1000])
+def test_how_often_codes_are_renumbered_changes_nothing(monkeypatch, largest):
+    counts, again = (
+        WindowCounts.from_tokens(np.random.default_rng(1).integers(2, size=(5, 60)), 12, 2) for _ in "ab"
+    )
+    told_apart = {"by_match": ["matches"], "by_key": ["queries", "keys", "key_tokens"]}
+    for call, names in told_apart.items():
+        expected = getattr(counts, call)(mask=False, labels="tokens")
+        monkeypatch.setattr(windows_module, "_LARGEST_CODE", largest)
+        found = getattr(again, call)(mask=False, labels="tokens")
+        monkeypatch.undo()
+        np.testing.assert_array_equal(found.matrix.toarray(), expected.matrix.toarray())
+        for name in ("group", "lengths", *names):
+            np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_keys_of_a_vocabulary_of_twenty_bits_are_told_apart():
+    # Two offsets of query and key and the token make a hundred bits; low digits agree on purpose.
+    tokens = 16 * np.random.default_rng(2).integers(3, size=(20, 12))
+    merged = WindowCounts.from_tokens(tokens, 2, 2**20 - 1).by_key()
+    keys = {(*row[-2:-4:-1], *key, token) for row in tokens for key, token in keys_by_hand(row, 2, True)}
+    found = zip(*merged.queries.T, *merged.keys.T, merged.key_tokens, strict=True)
+    assert merged.n_kinds == len(keys)
+    assert set(found) == keys
+
+
 def test_renumbering_finds_the_same_codes_with_a_table_and_by_sorting():
     code = np.random.default_rng(2).integers(1000, size=300) * 7
     by_table = windows_module._distinct(code, 7000)
@@ -182,6 +209,24 @@ def test_tokens_are_not_changed_and_asking_again_costs_nothing():
     counts.queries[:] = 0
     np.testing.assert_array_equal(tokens, before)
     assert counts.by_match() is counts.by_match(mask=True, labels="target")
+    assert counts.by_key() is counts.by_key(mask=True, labels="target")
+
+
+def test_a_small_matrix_of_counts_is_indexed_by_short_integers():
+    tokens = np.random.default_rng(3).integers(3, size=(4, 9))
+    matrix = WindowCounts.from_tokens(tokens, 2, 3).by_match().matrix
+    assert matrix.indices.dtype == matrix.indptr.dtype == np.int32
+
+
+@pytest.mark.parametrize("labels", ["shifted", "tokens"])
+@pytest.mark.parametrize("call", ["by_match", "by_key"])
+def test_telling_tokens_apart_takes_at_most_the_memory_for_which_it_would_be_refused(call, labels):
+    tokens = np.random.default_rng(5).integers(50_000, size=(4, 5))
+
+    def merge():
+        return getattr(WindowCounts.from_tokens(tokens, 1, 50_000), call)(labels=labels)
+
+    assert 1 < expected_over_taken("vocab_size", merge) < 2.1  # short integers take half
 
 
 @pytest.mark.parametrize(
@@ -198,6 +243,7 @@ def test_tokens_are_not_changed_and_asking_again_costs_nothing():
         (([[0, 1, 0, 1]], 2, True), "vocab_size must be"),
         (([[0] * 99], 64, 2), "window must be small enough"),
         (([[0] * 99], 60, 2), "window must be small enough"),
+        (([[0] * 99], 37, 3), "window must be small enough"),  # 3**38 > 2**60 > 3**37
         (([[0] * 99], 10**7, 3), "tokens must be .* length at least 10000002"),
         (([[0] * 99], 1, 10**400), "vocab_size must be"),
     ],
@@ -207,12 +253,13 @@ def test_bad_arguments_are_refused(arguments, message):
         WindowCounts.from_tokens(*arguments)
 
 
-def test_the_longest_windows_that_can_be_numbered_are_counted():
-    tokens = np.random.default_rng(4).integers(2, size=(2, 99))
-    counts = WindowCounts.from_tokens(tokens, 59, 2)
+@pytest.mark.parametrize(("window", "vocab"), [(59, 2), (36, 3)])
+def test_the_longest_windows_that_can_be_numbered_are_counted(window, vocab):
+    tokens = np.random.default_rng(4).integers(vocab, size=(2, 99))
+    counts = WindowCounts.from_tokens(tokens, window, vocab)
     columns = counts.sequence.tolist(), map(tuple, counts.windows.tolist()), counts.next_tokens.tolist()
     found = dict(zip(zip(*columns, strict=True), counts.counts.tolist(), strict=True))
-    assert found == counted_by_hand(tokens, 59)
+    assert found == counted_by_hand(tokens, window)
 
 
 def test_bad_options_are_refused():

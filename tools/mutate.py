@@ -1,6 +1,6 @@
 """Change one sign, index, constant or comparison at a time and see whether a test notices.
 
-Usage: python tools/mutate.py MODULE [MODULE ...] [--sample N] [--tests FILE ...]
+Usage: python tools/mutate.py MODULE [MODULE ...] [--sample N] [--again FILE] [--tests FILE ...]
 
 MODULE is a name such as `one_layer`; its tests are tests/test_one_layer.py and those of --tests.
 Tests are collected once. Each mutant then lives in a forked process of its own, where the functions
@@ -143,9 +143,12 @@ def become(module: types.ModuleType, tree: ast.Module) -> None:
 class Hunt:
     """A pytest plugin that runs the collected tests on one mutant after the other."""
 
-    def __init__(self, module: str, sample: int | None) -> None:
+    def __init__(self, module: str, sample: int | None, again: Path | None) -> None:
         self.path = PACKAGE / f"{module}.py"
         self.candidates = list(mutants(self.path))
+        if again is not None:
+            listed = set(again.read_text().splitlines())
+            self.candidates = [one for one in self.candidates if f"survived  {one[0]}" in listed]
         if sample is not None:
             self.candidates = random.Random(0).sample(self.candidates, min(sample, len(self.candidates)))
         self.survivors = 0
@@ -223,8 +226,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("modules", nargs="+")
     parser.add_argument("--sample", type=int, help="this many mutants of each module, drawn at random")
+    parser.add_argument("--again", type=Path, help="only the survivors that this output of a run lists")
     parser.add_argument("--tests", nargs="*", default=[], help="further files of tests")
     arguments = parser.parse_args()
+    if arguments.again is not None:
+        arguments.again = arguments.again.resolve()
     os.chdir(ROOT)
     sys.path.insert(0, str(PACKAGE.parent))
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -234,7 +240,7 @@ def main() -> int:
     hypothesis.settings.load_profile("mutants")
     survivors = 0
     for module in arguments.modules:
-        hunt = Hunt(module, arguments.sample)
+        hunt = Hunt(module, arguments.sample, arguments.again)
         options = ["-q", "-s", "--tb=no", "--no-header", "--no-summary", "-p", "no:cacheprovider"]
         pytest.main([*options, f"tests/test_{module}.py", *arguments.tests], plugins=[hunt])
         survivors += hunt.survivors

@@ -227,7 +227,7 @@ def best_report(law: np.ndarray, epsilon: float) -> np.ndarray:
     # report is positive is right.
     k, s = np.arange(1, law.shape[-1] + 1), falling.cumsum(axis=-1)
     positive = falling + epsilon * (k * falling - s) > 0
-    kept = np.maximum(positive.sum(axis=-1, keepdims=True), 1)
+    kept = positive.sum(axis=-1, keepdims=True)
     s = np.take_along_axis(s, kept - 1, axis=-1)
     report = np.maximum(law + epsilon * (kept * law - s), 0)
     return report / report.sum(axis=-1, keepdims=True)
@@ -340,11 +340,12 @@ def match_features(tokens: np.ndarray, subset: tuple[int, ...], vocab_size: int 
     """
     subset = lag_set("subset", subset, empty=True)
     first = subset[-1] if subset else 0
-    tokens, d = _contexts(tokens, vocab_size, max(first, 1))
+    tokens, d = _contexts(tokens, vocab_size, first)
     length = tokens.shape[1]
+    shape = (len(tokens), length + 1 - first)
     n_patterns = check.power(d, len(subset))
-    check.room("subset", subset, n_patterns * (len(tokens) * (length + 1 - first) + n_patterns))
-    number = np.zeros((len(tokens), length + 1 - first), dtype=np.intp)
+    check.room("subset", subset, n_patterns * (math.prod(shape) + n_patterns))
+    number = np.zeros(shape, dtype=np.intp)
     for lag in subset:
         number = number * d + tokens[:, first - lag : length + 1 - lag]
     return np.eye(d ** len(subset))[number]
@@ -384,7 +385,7 @@ def match_kernel(tokens: np.ndarray, subset: tuple[int, ...]) -> np.ndarray:
     """
     subset = lag_set("subset", subset, empty=True)
     first = subset[-1] if subset else 0
-    tokens = check.token_array("tokens", tokens, min_length=max(first, 1))
+    tokens = check.token_array("tokens", tokens, min_length=first)
     length = tokens.shape[1]
     size = length + 1 - first
     check.room("tokens", tokens.shape, 1.25 * len(tokens) * size**2)
@@ -438,7 +439,7 @@ def monomial_features(heads: np.ndarray, weights: np.ndarray, max_degree: int) -
         raise ValueError(f"heads must be an array of shape (..., H, d), got shape {heads.shape}")
     n_heads = heads.shape[-2]
     max_degree = check.integer("max_degree", max_degree, 0, n_heads)
-    n_features = n_monomial_features(n_heads, heads.shape[-1], max_degree)
+    n_features = _n_monomial_features(n_heads, heads.shape[-1], max_degree)
     check.room("heads", heads.shape, 2 * math.prod(heads.shape[:-2]) * n_features)
     subsets = lag_subsets(n_heads, max_degree)
     weights = check.real_array("weights", weights, (len(subsets),))
@@ -483,6 +484,10 @@ def n_monomial_features(n_heads: int, vocab_size: int, max_degree: int) -> int:
     n_heads = check.integer("n_heads", n_heads, minimum=1)
     vocab_size = check.integer("vocab_size", vocab_size, minimum=1)
     max_degree = check.integer("max_degree", max_degree, 0, n_heads)
+    return _n_monomial_features(n_heads, vocab_size, max_degree)
+
+
+def _n_monomial_features(n_heads: int, vocab_size: int, max_degree: int) -> int:
     bits = min(max_degree * math.log2(n_heads * vocab_size), n_heads * math.log2(1 + vocab_size))
     if bits > _MOST_BITS:
         check.refuse("max_degree", max_degree, f"small enough for a number of at most {_MOST_BITS} bits")
@@ -495,7 +500,7 @@ def _contexts(tokens: object, vocab_size: int | None, min_length: int) -> tuple[
     tokens = check.token_array("tokens", tokens, vocab_size, min_length=min_length)
     d = int(tokens.max()) + 1 if vocab_size is None else vocab_size
     name, value = ("tokens", d - 1) if vocab_size is None else ("vocab_size", vocab_size)
-    check.room(name, value, 2 * len(tokens) * d)
+    check.room(name, value, 3 * len(tokens) * d)
     return tokens, d
 
 

@@ -36,7 +36,6 @@ from . import _validation as check
 from ._lags import lag_set, lag_subsets
 
 _CHUNK = 1 << 20  # entries of the windows worked on at a time, so that they stay in the cache
-_MOST_ENTRIES = 1 << 27
 _MOST_SUBSETS = 100_000  # about a quarter of a minute
 _MOST_WORK = 1 << 33  # numbers added up for one call of `information_of_subsets`: some minutes
 
@@ -404,10 +403,7 @@ def empirical_windows(
     per_sequence = check.flag("per_sequence", per_sequence)
     d = int(tokens.max()) + 1 if vocab_size is None else vocab_size
     n = len(tokens) if per_sequence else 1
-    if n * d**length > _MOST_ENTRIES:
-        check.refuse(
-            "length and vocab_size", (length, d), f"small enough for an array of {_MOST_ENTRIES} entries"
-        )
+    check.room("length and vocab_size", (length, d), 2 * n * check.power(d, length))
     n_windows = tokens.shape[1] - length + 1
     number = np.zeros((len(tokens), n_windows), dtype=np.intp)
     for i in range(length):

@@ -65,7 +65,7 @@ def sine_positions(length: int, dim: int) -> np.ndarray:
     dim = check.integer("dim", dim)
     if dim < length:
         check.refuse("dim", dim, f"at least the length {length}, so that the positions are orthogonal")
-    check.room("dim", dim, 4 * dim * length)
+    check.room("dim", dim, 3 * dim * length)
     steps = np.outer(np.arange(1, dim + 1), np.arange(1, length + 1))
     return np.sin(np.pi * (steps % (2 * dim + 2)) / (dim + 1))
 
@@ -196,7 +196,7 @@ class OneLayerModel:
                 f"at least the length {self.length}, so that the positions are orthogonal",
             )
         check.room("vocab_size", vocab_size, 3 * self.vocab_size**2)
-        check.room("length", length, 3 * self.length)
+        check.room("length", length, 8 * self.length)
         self.unit_length = check.flag("unit_length", unit_length)
         square = (self.position_dim + 1) / 2  # of every position's length
         self._position_square = square
@@ -322,7 +322,7 @@ class OneLayerModel:
         """
         parameters = self._checked(parameters)
         K, M = self.vocab_size, self.position_dim
-        check.room("position_dim", M, 3 * (K + M) ** 2)
+        check.room("position_dim", M, 3 * ((K + M) ** 2 + K**2))
         W = np.zeros((K + M, K + M)) if start is None else start
         W = check.real_array("start", W, (K + M, K + M), largest=check.LARGEST_WEIGHT)
         P = sine_positions(self.length, M)
@@ -548,8 +548,9 @@ class OneLayerModel:
         if truth is not None:
             truth = check.probability_array("truth", truth, (len(exam.targets), self.vocab_size))
         now = self.zero() if start is None else self._checked(start, "start")
-        n_numbers = self.vocab_size * (self.vocab_size + 1) + 2 * self.length
-        check.room("steps", steps, 2 * n_numbers * (steps // record_every + 1))
+        # A record keeps parameters and attention; Python needs some more to keep it.
+        n_numbers = sum(part.size for part in vars(now).values()) + self.length + 50
+        check.room("steps", steps, 2 * n_numbers * (steps // record_every + 2))
         rates, record, diverged = self.rates, _Record(exam, truth), False
         for step in progress(range(steps + 1), "training"):
             with np.errstate(over="ignore", invalid="ignore"):
@@ -600,7 +601,7 @@ class OneLayerModel:
         tokens = check.token_array(name, tokens, self.vocab_size)
         if tokens.shape[1] != self.length:
             raise ValueError(f"{name} must be sequences of length {self.length}, got shape {tokens.shape}")
-        check.room(name, tokens.shape, 8 * len(tokens) * self.vocab_size)
+        check.room(name, tokens.shape, len(tokens) * (11 * self.vocab_size + 3 * self.length))
         if weights is not None:
             weights = check.real_array(weights_name, weights, (len(tokens),))
             with np.errstate(over="ignore"):

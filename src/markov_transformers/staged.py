@@ -103,8 +103,8 @@ class StagedModel(Trainable):
         self._selector = Selector(tuple(range(1, self.heads + 1)), self.degree)
         self.sets = self._selector.sets
         compressed = counts.by_match(mask=self.mask, labels=labels_for(self.loss))
-        check.room("heads", self.heads, 2 * self.heads * (compressed.n_kinds + counts.window**2))
-        check.room("degree", self.degree, 2 * len(self.sets) * compressed.n_kinds)
+        check.room("heads", self.heads, self.heads * (3 * compressed.n_kinds + 2 * counts.window**2))
+        check.room("degree", self.degree, len(self.sets) * (3 * compressed.n_kinds + self.heads))
         self._readout = Readout(compressed, self.loss)
         self._copies = _Copies(compressed, counts.window)
         self._shapes = {"c": (len(self.sets),), "w": (self.heads, counts.window), "a": ()}
@@ -182,8 +182,9 @@ class StagedModel(Trainable):
         Raises
         ------
         ValueError
-            If a shape does not fit, an entry is not finite, c is zero, or a loss of the reader's
-            own returns NaN, or a slope that is not finite where the loss is.
+            If a shape does not fit, an entry is not finite, c is zero or so small beside a that a
+            derivative is beyond the largest float, or a loss of the reader's own returns NaN, or a
+            slope that is not finite where the loss is.
 
         References
         ----------
@@ -310,7 +311,7 @@ class _Copies:
         self._matches = counts.matches.reshape(counts.n_kinds, -1).astype(float)  # (P, M * M)
         lengths, starts = np.unique(counts.lengths, return_index=True)
         stops = [*starts[1:], counts.n_kinds]
-        self._spans = [(int(m), slice(*span)) for m, *span in zip(lengths, starts, stops, strict=True)]
+        self._spans = [(int(m), slice(*span)) for m, *span in zip(lengths, starts, stops)]
 
     def kernels(self, w: np.ndarray) -> np.ndarray:
         """Return the inner product of the copies of each head, shape (H, P)."""

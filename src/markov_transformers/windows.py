@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -200,7 +201,8 @@ class WindowCounts:
             check.refuse("window", window, f"small enough to number all windows over {vocab_size} tokens")
         n_codes = vocab_size ** (window + 1)
         n_sequences, length = tokens.shape[0], tokens.shape[1] - 1
-        x = tokens.astype(np.uint16 if n_codes < 1 << 16 else np.int64)  # sorting 16 bits is fastest
+        short = n_codes <= np.iinfo(np.uint16).max  # sorting 16 bits is fastest
+        x = tokens.astype(np.uint16 if short else np.int64)
         code = np.zeros((n_sequences, length - window), dtype=x.dtype)
         for offset in range(1, window + 1):
             code = code * vocab_size + x[:, window - offset : length - offset]
@@ -370,7 +372,8 @@ class WindowCounts:
         merged = rows[chosen].tocoo()
         kind, label = np.divmod(merged.col, n_labels)
         shape = (n_labels * chosen.size, representatives.size)
-        index = np.int32 if max(*shape, merged.nnz) < 1 << 31 else np.int64  # half the memory, if it fits
+        short = max(*shape, merged.nnz) <= np.iinfo(np.int32).max  # half the memory, if it fits
+        index = np.int32 if short else np.int64
         place = ((label * chosen.size + merged.row).astype(index), kind.astype(index))
         matrix = coo_array((merged.data.astype(float), place), shape=shape).tocsr()
         return ScoreCounts(
@@ -393,7 +396,7 @@ class WindowCounts:
                 window = np.full((self.n_sequences, self.window), _ABSENT)
                 window[:, :m] = self.starts[:, :m][:, ::-1]
                 entries.append((every, window, self.starts[:, m], np.ones_like(every)))
-        return tuple(np.concatenate(column) for column in zip(*entries, strict=True))
+        return tuple(np.concatenate(column) for column in zip(*entries))
 
     def _match_codes(self, queries: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, int]:
         code, bound = np.zeros(len(keys), dtype=np.int64), 1
@@ -435,14 +438,12 @@ def _distinct(code: np.ndarray, bound: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _equal_rows(rows: object, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return one row of each group of equal ones, and the group of every row."""
-    ends = rows.indptr
-    content = np.stack([rows.indices, rows.data], axis=1).astype(np.int64).tobytes()
-    size = len(content) // max(ends[-1], 1)
+    entries = np.stack([rows.indices, rows.data], axis=1).astype(np.int64)
+    content, ends = entries.tobytes(), rows.indptr.astype(np.int64) * entries.strides[0]
     group_of: dict[tuple[int, bytes], int] = {}
     group = np.empty(targets.size, dtype=np.intp)
     chosen = []
-    spans = zip(targets.tolist(), (ends[:-1] * size).tolist(), (ends[1:] * size).tolist(), strict=True)
-    for row, (target, start, stop) in enumerate(spans):
+    for row, (target, (start, stop)) in enumerate(zip(targets.tolist(), pairwise(ends.tolist()))):
         key = (target, content[start:stop])
         group[row] = group_of.setdefault(key, len(chosen))
         if group[row] == len(chosen):
