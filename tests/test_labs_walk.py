@@ -290,6 +290,9 @@ def says(browser):
         ({"p": 1, "arithmetic": "float64"}, "Its attention on the nodes is even to 12 digits."),
         ({"p": 1, "arithmetic": "float32"}, "Its attention is spread over the whole walk"),
         ({"p": 0.5}, "It looks at the last node alone"),
+        ({"p": 0.7, "eta": 1000}, "it has found the parent, and has yet to learn what follows it."),
+        ({"p": 1, "N": 93}, "It looks at 2 of every 6 places"),
+        ({"p": 1, "N": 98}, "from which the answer is one step on"),
         (
             {"p": 1, "loss": "square", "K": 12, "eta": 1000, "embedding": "unit"},
             "It looks at the empty column",
@@ -310,5 +313,11 @@ def test_the_sentence_tells_at_every_iteration_where_the_attention_is(says, sett
         assert ("exactly even" in said) == (uneven == 0 and empty <= 0.9)
         if digits := re.search(r"even to (\d+) digits", said):
             assert 10.0 ** -(int(digits[1]) + 1) < uneven <= 10.0 ** -int(digits[1]) < 1e-8
-        if "looks at the" not in said:
+        if "looks at" not in said:
             assert ("empty column" in said) == (empty > max(nodes))
+
+
+def test_a_start_with_an_infinite_loss_is_told_apart_from_a_run_that_fails(says):
+    infinite = {"p": 1, "data": "sample", "start": "random", "sigma": 0.1, "embedding": "unit", "eta": 0.01}
+    assert says(infinite)[0][0].startswith("Training cannot begin")
+    assert not any("cannot begin" in said for said, _ in says({"p": 1}))

@@ -14,7 +14,8 @@ _PAGE = ("controls", "draw", "worker", "fields", "shell")
 _IMPORT = re.compile(r"^import\s*\{[^}]*\}\s*from\s*\"[^\"]+\";\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:const|let|function|class|async)\b)", re.MULTILINE)
 _NAME = re.compile(r"^(?:export )?(?:const|let|class|(?:async )?function\*?) +(\w+)", re.MULTILINE)
-_COMMENT = re.compile(r"^ *//.*\n|^ +", re.MULTILINE)  # and indentation, which a browser can do without
+# Comments, empty lines and indentation: a browser can do without.
+_COMMENT = re.compile(r"^ *//.*\n|[ ]+// .*$|^\n|^ +", re.MULTILINE)
 
 
 def engine(name: str) -> str:

@@ -48,7 +48,12 @@ const movable = (lab) => Object.entries(lab.controls).filter(([, c]) => typeof c
 
 export function presetsOf(lab) {
   const start = startOf(lab);
-  const preset = ([name, { set, look }]) => ({ name, settings: changed(lab, start, set), look });
+  const preset = ([name, { set, look }]) => ({ name, settings: withoutTexts(changed(lab, start, set)), look });
+  const texts = Object.keys(lab.controls).filter((key) => lab.controls[key].kind === "text");
+  const withoutTexts = (settings) => {
+    for (const key of texts) delete settings[key]; // a preset leaves what the reader typed
+    return settings;
+  };
   return [{ name: "Reset", settings: start }, ...Object.entries(lab.presets).map(preset)];
 }
 
@@ -65,7 +70,7 @@ export function read(control, written, settings) {
   }
   if (control.kind === "choice") {
     if (!Object.hasOwn(control.values, written)) {
-      throw new Error(`${control.label} is one of ${Object.keys(control.values).join(", ")}`);
+      throw new Error(`${control.label} is one of ${Object.keys(control.values).join("; ")}`);
     }
     return written;
   }
@@ -118,4 +123,5 @@ export function readLink(lab, hash) {
   return { settings, complaints };
 }
 
+export const sentence = (words) => `${words[0].toUpperCase()}${words.slice(1).replace(/\.$/, "")}.`;
 const cut = (written) => `“${written.length > 20 ? `${written.slice(0, 20)}…` : written}”`;

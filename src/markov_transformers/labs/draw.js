@@ -27,6 +27,7 @@ const CIVIDIS = [
   "fee838",
 ].map((hex) => [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16)));
 const LETTER = 6.6; // mean width of a letter, in pixels
+const TILE = 19; // pixels of a token's tile
 const RULE = "5 4"; // dashes of a line across the picture
 const MOST_CELLS = 600; // above it a heat map is one image
 
@@ -76,8 +77,8 @@ function block(x, y, width, height, fill) {
   return shape("rect", { x, y, width, height, fill });
 }
 
-function outline(x, y, width, height, color) {
-  return shape("rect", { x, y, width, height, rx: 2, fill: "none", stroke: color, "stroke-width": 2.5 });
+function outline(x, y, width, height, color, thick = 2.5) {
+  return shape("rect", { x, y, width, height, rx: 2, fill: "none", stroke: color, "stroke-width": thick });
 }
 
 function disc(cx, cy, r, fill, ring = {}) {
@@ -292,7 +293,7 @@ export function bars({ width, height = 230, alt, labels, x = {}, y = {}, series,
   });
   const rows = labels.map((label, i) => [label, ...series.map((s) => s.values[i])]);
   return picture(width, height, body + inner, alt, {
-    columns: [x.label ?? "", ...series.map((s) => s.label ?? "value")],
+    columns: [x.name ?? x.label ?? "", ...series.map((s) => s.label ?? "value")],
     rows,
   });
 }
@@ -349,8 +350,10 @@ export function heat({
       }),
     );
   }
-  for (const [i, j] of marked)
-    body += outline(left + j * wide + 1, top + i * tall + 1, wide - 2, tall - 2, "vermilion");
+  for (const [i, j] of marked) {
+    const at = [left + j * wide + 1, top + i * tall + 1, wide - 2, tall - 2];
+    body += outline(...at, "paper", 5) + outline(...at, "ink");
+  }
   const everyRow = Math.ceil(15 / tall),
     everyColumn = Math.ceil((LETTER * longest(columns) + 6) / wide);
   rows.forEach((label, i) => {
@@ -379,7 +382,7 @@ function shading(values, { min, max }) {
     low = min ?? lowest,
     high = max ?? highest;
   const flat = high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high));
-  return { low, high, share: (v) => (flat ? 0 : (v - low) / (high - low)) };
+  return { low, high, share: (v) => (flat ? 0.5 : (v - low) / (high - low)) };
 }
 
 function colorBar(low, high) {
@@ -426,7 +429,8 @@ export function ring({ width, height = 260, alt, nodes, path = [], arrows = [], 
     if (inset > 4) body += shape("line", { x1, y1, x2, y2, ...look });
   }
   for (const { to, label, color } of arrows) {
-    body += arrow(place, here, (to - here + nodes) % nodes === 1 ? 1 : -1, label, color, radius + size + 8);
+    const step = (to - here + nodes) % nodes === 1 ? 1 : -1;
+    body += arrow(place, here, step, label, color, radius + size + 8, width);
   }
   for (let node = 0; node < nodes; node++) {
     const [x, y] = place(node),
@@ -443,7 +447,7 @@ export function ring({ width, height = 260, alt, nodes, path = [], arrows = [], 
 }
 
 // An arrow outside the circle from a node to its neighbour above (step 1) or below (step -1).
-function arrow(place, from, step, label, color, out) {
+function arrow(place, from, step, label, color, out, width) {
   const [x1, y1] = place(from + 0.16 * step, out),
     [x2, y2] = place(from + 0.84 * step, out);
   const [mx, my] = place(from + 0.5 * step, out + 10),
@@ -453,29 +457,30 @@ function arrow(place, from, step, label, color, out) {
   const head = (turn) => at(x2 - 9 * Math.cos(angle + turn), y2 - 9 * Math.sin(angle + turn));
   const bow = { d: `M${at(x1, y1)}Q${at(mx, my, x2, y2)}`, fill: "none", stroke: color, "stroke-width": 2.4 };
   const tip = { d: `M${at(x2, y2)}L${head(0.45)}L${head(-0.45)}Z`, fill: color };
-  return (
-    shape("path", bow) +
-    shape("path", tip) +
-    words(lx, ly, label, { anchor: step > 0 ? "start" : "end", color })
-  );
+  const room = LETTER * label.length, // which a label on either side must have
+    look = step > 0 ? { anchor: "start", color } : { anchor: "end", color };
+  const inside = step > 0 ? Math.min(lx, width - room) : Math.max(lx, room);
+  return shape("path", bow) + shape("path", tip) + words(inside, ly, label, look);
 }
 
-// Rows of tokens as little tiles; where a row is too long, its end is shown.
+export const tilesIn = (width, label) => Math.floor((width - 24 - LETTER * label.length) / TILE);
+
+// Rows of tokens as little tiles, shaded by token or as given; where a row is too long, its end is shown.
 export function strips({ width, alt, rows, vocabulary }) {
   const size = vocabulary ?? 1 + Math.max(...rows.flatMap((r) => Array.from(r.tokens)));
   const left = 8 + LETTER * longest(rows.map((r) => r.label ?? "")),
-    cell = 19,
+    cell = TILE,
     gap = 30;
   const room = Math.floor((width - left - 16) / cell);
   let body = "";
-  rows.forEach(({ label = "", tokens, marked = [], color = "vermilion" }, i) => {
+  rows.forEach(({ label = "", tokens, shades, marked = [], color = "vermilion" }, i) => {
     const first = Math.max(0, tokens.length - room),
       y = 4 + i * gap;
     body += words(left - 6, y + 14, label, { anchor: "end", color: "grey" });
     if (first) body += words(left, y + 14, "…", { color: "grey" });
     for (let t = first; t < tokens.length; t++) {
       const x = left + 14 + (t - first) * cell,
-        share = size > 1 ? tokens[t] / (size - 1) : 0;
+        share = shades ? shades[t] : size > 1 ? tokens[t] / (size - 1) : 0;
       const look = { anchor: "middle", color: inkOn(share), size: tokens[t] > 9 ? 10 : 12 };
       body += block(x, y, cell - 2, 20, rgb(share)) + words(x + (cell - 2) / 2, y + 14.5, tokens[t], look);
       if (marked.includes(t)) body += outline(x - 1, y - 1.5, cell, 23, color);

@@ -1,6 +1,6 @@
 // The fields of a page: what a reader moves, chooses and types.
 
-import { MOST_SEED, nearest, positions, read } from "./controls.js";
+import { MOST_SEED, nearest, positions, read, sentence } from "./controls.js";
 
 const TICK = 300; // ms between two steps of Play
 
@@ -54,36 +54,40 @@ function choiceField(page, key, control, id, row) {
   };
 }
 
-// A field to type in: a text, or a seed, which also has a button for the next one.
+// A field to type in: a text, or a seed, which also has a button for the next one. What is wrong with
+// what stands in it stands below it.
 function textField(page, key, control, id, row) {
-  const input = element("input", { id, type: "text", autocomplete: "off", spellcheck: false });
+  const hint = element("p", { className: "mt-lab-hint", id: `${id}-hint` });
+  const input = element("input", {
+    id,
+    type: "text",
+    autocomplete: "off",
+    spellcheck: false,
+    "aria-describedby": hint.id,
+  });
+  const judge = (complaint) => {
+    hint.textContent = complaint || (control.note?.(page.settings) ?? "");
+    hint.classList.toggle("mt-lab-wrong", complaint !== "");
+    input.setAttribute("aria-invalid", String(complaint !== ""));
+  };
   input.addEventListener("input", () => {
     try {
       page.change({ [key]: read(control, input.value.trim(), page.settings) });
     } catch (error) {
-      page.complain([error.message]);
+      judge(sentence(error.message));
     }
   });
   row.append(input);
-  if (control.kind === "text") return checkedText(page, control, input, row);
-  input.inputMode = "numeric";
-  const another = () => page.change({ [key]: (page.settings[key] + 1) % MOST_SEED });
-  row.append(button("Another", another, { "aria-label": `Another ${control.label}` }));
-  return (value) => {
-    if (document.activeElement !== input) input.value = value;
-  };
-}
-
-// Below a text stands what is wrong with it, for as long as it is.
-function checkedText(page, { check, most }, input, row) {
-  const hint = element("p", { className: "mt-lab-hint", id: `${input.id}-hint` });
-  input.maxLength = most;
-  input.setAttribute("aria-describedby", hint.id);
+  if (control.kind === "text") input.maxLength = control.most;
+  else {
+    input.inputMode = "numeric";
+    const another = () => page.change({ [key]: (page.settings[key] + 1) % MOST_SEED });
+    row.append(button("Another", another, { "aria-label": `Another ${control.label}` }));
+  }
   row.append(hint);
   return (value) => {
     if (document.activeElement !== input) input.value = value;
-    hint.textContent = check?.(value, page.settings) ?? "";
-    input.setAttribute("aria-invalid", String(hint.textContent !== ""));
+    judge(control.check?.(value, page.settings) ?? "");
   };
 }
 
@@ -112,8 +116,8 @@ function playButton(page, key, values, input) {
     }
     step();
   });
-  input.addEventListener("pointerdown", stop);
-  input.addEventListener("keydown", stop);
+  for (const moved of ["pointerdown", "keydown", "input"]) input.addEventListener(moved, stop);
+  page.stop = stop;
   stop();
   return play;
 }

@@ -8,7 +8,7 @@ import { WindowCounts } from "./engine/windows.js";
 import { StagedModel, attention, reader } from "./engine/staged.js";
 import { PAPER_DURATIONS, flow, shares, threeStages } from "./engine/dynamics.js";
 import { choice, nearest, seed, slider, text } from "./controls.js";
-import { bars, heat, lines, shown, strips } from "./draw.js";
+import { bars, heat, lines, shown, strips, tilesIn } from "./draw.js";
 import { kept } from "./worker.js";
 
 const OTHER = 0.01; // logit of the lags that are not a head's own, as in the paper
@@ -22,6 +22,7 @@ const LENGTHS = [10, 20, 50, 100, 200, 400, 1000];
 const LENGTH_CHAINS = 400;
 const STEPS = 15; // moments kept of each stage
 const STAGE_NAMES = ["I", "II", "III"];
+const WON = 0.95; // share from which a set has won Stage I
 const FAINT = 0.1; // scale a up to which matches hardly change the output
 const PATIENT = 300; // ms of training after which a stage that is done is shown by itself
 
@@ -167,7 +168,8 @@ function* selectionMap(s, parents, memory, result) {
     for (const [row, gap] of MAP_GAPS.entries()) {
       const start = model.initialParameters({ own: OTHER + gap, other: OTHER, a: s.a });
       const run = yield* flow(model, start, PAPER_DURATIONS[0], "c", { rtol: 1e-3 });
-      map.winners[row][map.done] = indexOfLargest(shares(run.end.c));
+      const p = shares(run.end.c), best = indexOfLargest(p);
+      map.winners[row][map.done] = p[best] < WON ? model.sets.length : best;
     }
     yield result;
   }
@@ -189,22 +191,25 @@ function describeInduction(result, s) {
   if (comparing(result)) return null;
   const { sets, states, losses, rivals } = result, { window } = result.settings, now = momentOf(result, s);
   if (now.time === 0) return describeStart(result, now);
-  const best = indexOfLargest(Array.from(now.p)), own = (h) => percent(now.attention[(h - 1) * window + h - 1]);
-  const looks = sets[best].map((h, n) => `head ${h} gives ${own(h)} ${n ? "" : "of its attention "}to lag ${h}`);
-  if (now !== states.at(-1) || !losses) return describeMoment(result, now, sets[best], looks.join(", "));
-  const race = now.p[best] < 0.95 ? `No set has won Stage I: ${leaders(sets, now.p)}`
-    : `Stage I chose ${setName(sets[best])}, ${relation(sets[best], result.parents)}`;
+  const best = indexOfLargest(Array.from(now.p));
+  const looks = sets[best].map((h, n) => {
+    const sigma = Array.from(now.attention.subarray((h - 1) * window, h * window)), lag = indexOfLargest(sigma);
+    return `head ${h} gives ${percent(sigma[lag])} ${n ? "" : "of its attention "}to lag ${lag + 1}`;
+  });
+  if (now !== states.at(-1) || !losses) return describeMoment(result, now, looks.join(", "));
+  const race = now.p[best] < WON ? `No set has won Stage I: ${leaders(sets, now.p, ["leads with", "lead with"])}`
+    : `Stage I chose ${setName(sets[best])}, ${relation(sets[best], result)}`;
   const { a, loss } = states[2 * STEPS]; // where Stage III began
   return `${race}. After Stage II ${looks.join(" and ") || "no head matters"}. `
     + `Stage III ${moved("a", a, now.a)} and ${moved("the loss", loss, now.loss)}; `
     + `the ${rivals[1].label} has ${shown(losses[1])}, the best possible is ${shown(losses[2])}.`;
 }
 
-// Who leads a race without a winner; a lead that no reader could see in the picture is none.
-function leaders(sets, p) {
+// Who has how much of the weight; a lead that no reader could see in the picture is none.
+function leaders(sets, p, [one, several]) {
   const most = Math.max(...p), level = sets.filter((_, S) => p[S] > 0.98 * most).map(setName);
-  if (level.length === 1) return `${level[0]} leads with ${percent(most)}`;
-  return `${level.slice(0, -1).join(", ")} and ${level.at(-1)} lead with ${percent(most)} each`;
+  if (level.length === 1) return `${level[0]} ${one} ${percent(most)}`;
+  return `${level.slice(0, -1).join(", ")} and ${level.at(-1)} ${several} ${percent(most)} each`;
 }
 
 function describeStart({ sets, settings: { gap, a } }, { loss }) {
@@ -221,17 +226,21 @@ function moved(what, from, to) {
   return `${to > from ? "raised" : "lowered"} ${what} from ${before} to ${after}`;
 }
 
-function describeMoment(result, { stage, time, p, a, loss }, set, looks) {
+function describeMoment(result, { stage, time, p, a, loss }, looks) {
   const elapsed = time < 100 ? shown(time, 2) : Math.round(time).toLocaleString("en");
-  const weight = `${setName(set)} has ${percent(Math.max(...p))} of the weight`;
+  const weight = `of the weight ${leaders(result.sets, p, ["has", "have"])}`;
   const what = [weight, looks || "no head matters", `the scale a is ${shown(a)}`];
   const clock = `Stage ${STAGE_NAMES[stage]} at time ${elapsed} of ${result.durations[stage].toLocaleString("en")}`;
   return `${clock}: ${what[stage]}. The loss is ${shown(loss)}.`;
 }
 
-function relation(set, parents) {
+function relation(set, { parents, settings: { window, degree } }) {
   const [noun, verb] = parents.length > 1 ? ["parents", "are"] : ["parent", "is"];
-  return String(set) === String(parents) ? `the ${noun}` : `while the ${noun} ${verb} ${setName(parents)}`;
+  if (String(set) === String(parents)) return `the ${noun}`;
+  const far = parents.filter((lag) => lag > window);
+  const why = far.length ? `, of which no head can see lag ${far.join(" and ")}`
+    : parents.length > degree ? `, too many for one set` : "";
+  return `while the ${noun} ${verb} ${setName(parents)}${why}`;
 }
 
 function drawRace(result, s, width) {
@@ -239,7 +248,7 @@ function drawRace(result, s, width) {
   const familiar = (set) => set.length < 3 && set.every((lag) => lag < 4);
   const named = sets.map((set, S) => familiar(set) || Math.max(...race.shares[S]) > 0.3);
   const series = sets.map((set, S) => ({
-    label: named[S] ? setName(set) : undefined, x: race.times, y: race.shares[S],
+    label: named[S] ? setName(set) : S === named.indexOf(false) ? "others" : undefined, x: race.times, y: race.shares[S],
     color: named[S] ? setColor(set) : "line", dash: setDash(set), thin: !named[S],
   }));
   const final = race.shares.map((values) => values.at(-1)), winner = indexOfLargest(final);
@@ -257,12 +266,15 @@ function drawHeads(result, s, width) {
   const lags = Array.from({ length: window }, (_, i) => i + 1);
   const looks = ({ attention }, h) => Array.from(attention.subarray((h - 1) * window, h * window), rounded);
   const changes = (h) => `head ${h} from ${percent(looks(start, h)[h - 1])} to ${percent(looks(now, h)[h - 1])}`;
-  return heat({
+  const picture = heat({
     width, x: "lag", columns: lags, min: 0, max: 1,
     values: lags.flatMap((h) => [looks(start, h), looks(now, h)]),
     rows: lags.flatMap((h) => [`head ${h}, start`, "now"]),
     alt: `Attention of each head, at the start and now. On its own lag: ${lags.map(changes).join(", ")}.`,
   });
+  const line = (when, state) => (h) => [h, when, ...state.attention.subarray((h - 1) * window, h * window)];
+  const rows = lags.flatMap((h) => [line("start", start)(h), line("now", now)(h)]);
+  return { ...picture, table: { columns: ["head", "when", ...lags.map((lag) => `lag ${lag}`)], rows } };
 }
 
 function drawGrowth(result, s, width) {
@@ -271,7 +283,7 @@ function drawGrowth(result, s, width) {
   return lines({
     width, height: 200, alt: `Stage III ${moved("the scale a", began.a, a.at(-1))}.`,
     x: { label: "time in Stage III", log: true }, y: { label: "scale a", min: 0 },
-    series: [{ x: times, y: a, color: "ink" }],
+    series: [{ label: "scale a", x: times, y: a, color: "ink" }],
     marks: now.stage === 2 ? [{ x: now.time, y: now.a, color: "ink" }] : [],
   });
 }
@@ -305,9 +317,9 @@ function drawInformation(result, s, width) {
     alt: `Modified information of the sets of lags. The information set is ${setName(subset)} with ${shown(value)}; `
       + `Theorem 3.6 asks for a copying gap of ${shown(needed)}.`,
     labels: some.map((entry) => entry.subset.join(",") || "∅"),
-    x: { label: `Theorem 3.6 asks for a copying gap of ${shown(needed)}` },
+    x: { label: `Theorem 3.6 asks for a copying gap of ${shown(needed)}`, name: "set of lags" },
     y: { label: "modified χ²-information of each set" },
-    series: [{ values: some.map((entry) => entry.value), color: "blue" }],
+    series: [{ label: "modified information", values: some.map((entry) => entry.value), color: "blue" }],
     colors: some.map((entry) => setColor(entry.subset)),
   });
 }
@@ -331,15 +343,17 @@ function drawMap(result, s, width) {
   if (!result.map) return null;
   const { winners } = result.map, { alpha, gap } = result.settings;
   const seen = [...new Set(winners.flat().filter((S) => S !== null))].sort((x, y) => x - y);
+  const look = (S) => result.sets[S] ? { label: setName(result.sets[S]), color: setColor(result.sets[S]) }
+    : { label: "none", color: "line" };
   const row = MAP_GAPS.length - 1 - nearest(MAP_GAPS, gap);
   const column = nearest(MAP_ALPHAS.map(Math.log), Math.log(alpha));
   return heat({
     width, height: 300, marked: [[row, column]],
     alt: "Which set wins Stage I over concentration and copying gap. "
-      + `Winners: ${seen.map((S) => setName(result.sets[S])).join(", ")}. The framed cell is nearest to the settings.`,
+      + `Winners: ${seen.map((S) => look(S).label).join(", ")}. The framed cell is nearest to the settings.`,
     x: "concentration α", y: "copying gap Δw", rows: [...MAP_GAPS].reverse(), columns: MAP_ALPHAS,
     values: [...winners].reverse().map((line) => line.map((S) => (S === null ? null : seen.indexOf(S)))),
-    categories: seen.map((S) => ({ label: setName(result.sets[S]), color: setColor(result.sets[S]) })),
+    categories: seen.map(look),
   });
 }
 
@@ -374,15 +388,20 @@ function reading(result, s) {
 function drawLook(result, s, width) {
   const found = reading(result, s);
   if (!found) return null;
-  const { context, weights } = found, { window } = result.settings, fits = Math.floor((width - 90) / 22);
-  const visible = Array.from(context).slice(-fits);
-  const all = [...Array(window).fill(NaN), ...Array.from(weights, rounded)].slice(-fits);
-  return heat({
-    width, height: 110, values: [all], rows: ["attention"], columns: visible, min: 0, max: 1,
-    x: "the sequence, newest token last",
-    alt: `Attention of the second layer on each token of ${visible.join(" ")}: `
-      + `${all.map((v) => (v >= 0 ? percent(v) : "none")).join(", ")}.`,
+  const { context, weights } = found, { window, d } = result.settings, tokens = Array.from(context);
+  const attention = [...Array(window).fill(0), ...weights], most = Math.max(...attention);
+  const fit = tilesIn(width, "100 to 100"), rows = [];
+  for (let first = 0; first < tokens.length; first += fit) {
+    const row = tokens.slice(first, first + fit), label = `${first + 1} to ${first + row.length}`;
+    rows.push({ label, tokens: row, shades: attention.slice(first, first + fit).map((share) => share / most) });
+  }
+  const told = attention.map((share, place) => (place < window ? "none" : percent(share)));
+  const picture = strips({
+    width, rows, vocabulary: d,
+    alt: `Attention of the second layer on each token of ${tokens.join(" ")}: ${told.join(", ")}.`,
   });
+  const line = (token, place) => [place + 1, token, place < window ? "" : attention[place]];
+  return { ...picture, table: { columns: ["place", "token", "attention"], rows: tokens.map(line) } };
 }
 
 function drawNext(result, s, width) {
@@ -409,6 +428,7 @@ export const lab = {
   lead: "A two-layer transformer learns to predict random sequences from their own past. At every move of a "
     + "slider it trains again from scratch, in your browser. Stage I decides which earlier tokens matter, Stage II "
     + "makes each head look at one of them, Stage III makes matching places vote.",
+  source: "Figures and theorems of Chen et al. (2024):",
   controls: {
     alpha: slider("concentration α", {
       about: "How random the chains are. Near 0 the parents nearly decide the next token; above 1 they say little about it.",
@@ -434,6 +454,7 @@ export const lab = {
     }),
     typed: text("your sequence", {
       start: "2 0 1 2 0 2 1 0 1 1 2 2 0 1 2 1 0 0 1", most: 120, redraw: true, check: checkTyped,
+      note: ({ d }) => `Digits from 0 to ${d - 1}.`,
     }),
     d: slider("vocabulary size d", {
       about: "How many different tokens there are.",
@@ -460,11 +481,11 @@ export const lab = {
     }),
   },
   presets: {
-    "Figure 3 as printed": { set: { alpha: 0.01, chains: 9000, descent: "descent" }, look: "The settings that the paper prints: nearly certain chains, gradient descent. Stage I picks a wrong set." },
+    "Figure 3 as printed": { set: { alpha: 0.01, chains: 9000, descent: "descent" }, look: "The settings that the paper prints: nearly certain chains, gradient descent. Stage I picks a wrong set: heads that look a little at wrong lags blur a pair more than a single lag." },
     "Figure 3, α of the code": { set: { chains: 9000 }, look: "With the α of the authors’ code the pair of parents wins, as in their figure." },
-    "Repaired: wider gap": { set: { alpha: 0.01, gap: 3.99 }, look: "Chains as nearly certain as printed, but each head begins closer to its own lag: the pair wins." },
-    "Repaired: larger a(0)": { set: { alpha: 0.01, a: 1 }, look: "Chains as nearly certain as printed, but matches count from the start: the pair wins." },
-    "Too large an a(0)": { set: { alpha: 1, a: 10 }, look: "Matches count too much too early: the race has no winner, and yet the loss ends close to the best." },
+    "Repaired: wider gap": { set: { alpha: 0.01, chains: 9000, gap: 3.99 }, look: "Chains as nearly certain as printed (the flow saves time), but each head begins closer to its own lag: the pair wins." },
+    "Repaired: larger a(0)": { set: { alpha: 0.01, chains: 9000, a: 1 }, look: "Chains as nearly certain as printed (the flow saves time), but matches count from the start: the pair wins." },
+    "Too large an a(0)": { set: { alpha: 1, a: 10 }, look: "In random chains, with α = 1, matches count too much too early: the race has no winner, and yet the loss ends close to the best." },
     "Figure 3(b): the time it shows": { set: { two: 5e7 }, look: "Stage II runs a thousand times longer, and the heads become as sharp as in the paper’s figure." },
     "Theorem 3.6": { set: { gap: 8, a: 0.001 }, look: "A gap as wide as the theorem asks for. Stage II finds hardly anything left to do." },
     "Figure 7": { set: { alpha: 0.2, chains: 9000 }, look: "See the last picture: trained on 100 tokens, the transformer profits from longer contexts." },
@@ -475,7 +496,7 @@ export const lab = {
   compute: computeInduction,
   describe: describeInduction,
   status: ({ settings: { chains, length }, took }) => took === undefined ? "training …"
-    : `trained on ${chains.toLocaleString("en")} chains of ${length} tokens in ${Math.round(took)} ms, on this computer`,
+    : `trained on ${chains.toLocaleString("en")} chains of ${length} tokens in ${took < 2000 ? `${Math.round(took)} ms` : `${shown(took / 1000, 2)} s`}, on this computer`,
   panels: [
     { name: "chains", title: "The chains it learns from; it predicts the framed token",
       about: "Every row is a chain of its own, with its own rules.", wide: true, draw: drawExamples },
@@ -486,14 +507,15 @@ export const lab = {
     { name: "growth", title: "Stage III: matches get votes",
       about: "Places that match get e to the power a times as much attention as those that do not.", draw: drawGrowth },
     { name: "loss", title: "Loss during training, and rivals",
-      about: "How far its predictions are from what came. Lower is better; with ε it can fall below zero.", draw: drawLoss },
-    { name: "look", title: "Your sequence: where the transformer looks now", control: "typed", wide: true, draw: drawLook },
+      about: "How far its predictions are from what came. The best possible knows the lags and the law of the chains, not the chain; frequencies are those of the tokens alone.", draw: drawLoss },
+    { name: "look", title: "Your sequence: where the transformer looks now",
+      about: "The brighter a token, the more attention it gets. The bright ones came after a match.", control: "typed", wide: true, draw: drawLook },
     { name: "next", title: "Your sequence: what comes next",
       about: "The induction head averages what followed the same tokens before.", draw: drawNext },
     { name: "information", title: "Information: which set should win",
       about: "How much a set of lags tells about the next token, times how often it matches.", draw: drawInformation },
     { name: "map", title: "Which set wins Stage I, over the whole plane",
-      about: "500 chains for each column. The frame marks your settings.", draw: drawMap },
+      about: "500 chains for each column. The frame marks the cell nearest to your settings.", draw: drawMap },
     { name: "lengths", title: "Longer and shorter contexts, fresh chains",
       about: "The same transformer, reading more or fewer tokens than it was trained on.", draw: drawLengths },
   ],

@@ -10,6 +10,7 @@
 //     name: "walk",                          // letters; also in links: #lab-walk:p=0.5&eta=1
 //     title: "Walk laboratory",
 //     lead: "One sentence for the newcomer.",
+//     source: "Whose figures and theorems the presets name:",
 //     controls: {                            // in the order shown; keys are short, they go into links
 //       p: slider("step up p", { values: [0, 0.1, ...], start: 0.7, show: (v) => v.toFixed(1) }),
 //       loss: choice("loss", { values: { log: "log-loss", hinge: "hinge" }, start: "log" }),
@@ -33,6 +34,7 @@
 //   redraw: true           only draws anew from the last result; the worker is not asked
 //   play: true             (slider) gets a Play button and stays in sight, to be used with redraw
 //   check(text, settings)  (text) what is wrong with the text, in a sentence, or ""
+//   note(settings)         (text) what stands below it when nothing is
 //   values                 (slider) numbers in increasing order, or (settings) => numbers; a slider that
 //                          stands at its end stays there when its numbers change
 //
@@ -67,7 +69,7 @@
 // refuses a clash), and only the forms `import { a, b } from "./x.js";` and `export const|function|class`
 // at the start of a line are understood. No code at top level that touches the document.
 
-import { changed, presetsOf, readLink, startOf, writeLink } from "./controls.js";
+import { changed, presetsOf, readLink, sentence, startOf, writeLink } from "./controls.js";
 import { COLORS, shown } from "./draw.js";
 import { box, button, element, field } from "./fields.js";
 import { serve } from "./worker.js";
@@ -121,6 +123,7 @@ class Page {
     const linked = readLink(lab, here());
     this.settings = linked?.settings ?? startOf(lab);
     this.asked = 0;
+    this.stop = () => {}; // what ends Play, where there is one
     [this.turn, this.left] = [0, 0]; // the panel to draw next, and how many there still are
     this.shown = { id: 0, result: null, done: true };
     this.build();
@@ -143,9 +146,13 @@ class Page {
     const controls = Object.entries(this.lab.controls);
     this.fields = Object.fromEntries(controls.map(([key, control]) => [key, field(this, key, control)]));
     this.presets = presetsOf(this.lab).map(({ name, settings, look }) => {
-      const pressed = button(name, () => this.change(settings));
+      const pressed = button(name, () => {
+        this.stop();
+        this.change(settings);
+      });
       return { settings, look, button: pressed };
     });
+    this.preset = null;
     this.panels = this.lab.panels.map((panel) => this.panel(panel));
     this.message = element("p", { className: "mt-lab-message", role: "alert", hidden: true });
     this.look = element("p", { className: "mt-lab-look", role: "status" });
@@ -175,7 +182,10 @@ class Page {
     this.root.querySelector(".mt-lab-wait").remove();
     this.root.append(
       element("p", { className: "mt-lab-lead", textContent: this.lab.lead }),
-      box("mt-lab-presets", presets, { role: "group", "aria-label": "Presets" }),
+      box("mt-lab-presets", [element("span", { textContent: this.lab.source }), ...presets], {
+        role: "group",
+        "aria-label": "Presets",
+      }),
       this.look,
       box("mt-lab-body", [side, main]),
       box("mt-lab-foot", [this.status, this.linkRow()]),
@@ -218,9 +228,10 @@ class Page {
     const invitation = "Link with these settings";
     const label = { "aria-label": "Link with all settings" };
     const link = element("input", { type: "text", readOnly: true, hidden: true, ...label });
+    this.link = link;
     const copy = button(invitation, async () => {
       this.address();
-      link.value = location.href.split("#")[0] + writeLink(this.lab, this.settings);
+      link.value = this.linkNow();
       link.hidden = false;
       link.select();
       const allowed = window.top === window; // browsers let no frame write to the clipboard
@@ -236,6 +247,10 @@ class Page {
       }, 1500);
     });
     return box("mt-lab-link", [copy, link]);
+  }
+
+  linkNow() {
+    return location.href.split("#")[0] + writeLink(this.lab, this.settings);
   }
 
   // Settings ---------------------------------------------------------------------------------------
@@ -258,16 +273,26 @@ class Page {
       this.fields[key].show(this.settings[key]);
       this.fields[key].row.hidden = Boolean(control.when) && !control.when(this.settings);
     }
-    const stands = ({ settings }) => Object.keys(settings).every((key) => settings[key] === this.settings[key]);
-    for (const preset of this.presets) preset.button.setAttribute("aria-pressed", String(stands(preset)));
-    this.look.textContent = this.presets.find(stands)?.look ?? "";
+    this.choosePreset();
+    if (this.link && !this.link.hidden) this.link.value = this.linkNow();
+  }
+
+  // A preset stands for as long as the reader only looks around in what it trained.
+  choosePreset() {
+    const agrees = ({ settings }, keys) => keys.every((key) => settings[key] === this.settings[key]);
+    const trained = ([key]) => !this.lab.controls[key].redraw;
+    const keys = (preset, filter) => Object.entries(preset.settings).filter(filter).map(([key]) => key);
+    const exact = this.presets.find((preset) => agrees(preset, keys(preset, () => true)));
+    if (exact) this.preset = exact;
+    else if (this.preset && !agrees(this.preset, keys(this.preset, trained))) this.preset = null;
+    for (const preset of this.presets)
+      preset.button.setAttribute("aria-pressed", String(preset === this.preset));
+    this.look.textContent = this.preset?.look ?? "";
   }
 
   complain(sentences) {
     this.message.hidden = sentences.length === 0;
-    this.message.textContent = sentences
-      .map((s) => `${s[0].toUpperCase()}${s.slice(1).replace(/\.$/, "")}.`)
-      .join(" ");
+    this.message.textContent = sentences.map(sentence).join(" ");
   }
 
   address() {

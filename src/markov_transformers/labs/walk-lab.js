@@ -48,6 +48,7 @@ export const lab = {
   lead:
     "A walker steps round a circle, up with probability p and down otherwise. A small transformer " +
     "sees a walk and must name the next node. It trains here, in your browser, at every move of a slider.",
+  source: "Figures and theorems of Shi and Cao (2025):",
   controls: {
     at: slider("iteration", {
       about: "The moment of training that the pictures show.",
@@ -120,7 +121,7 @@ export const lab = {
   presets: {
     "After one step": { set: { at: 1 }, look: "One step of training makes all entries of V a little larger and leaves the attention even." },
     "Figure 4, Theorem 3.1": { set: { p: 0.5 }, look: "Half the steps go up. It still finds the last node, and says both neighbours alike." },
-    "Square root of Πᵀ": { set: { T: 1000, K: 5 }, look: "Trained for longer, V comes to the square root of the true law, not to the law that the theorem names." },
+    "Square root of Πᵀ": { set: { T: 1000, K: 5 }, look: "On five nodes and trained for longer, V comes to the square root of the true law, not to the law that the theorem names." },
     "Figure 5, Theorem 4.1": { set: { p: 1 }, look: "Every step goes up: the easiest walk of all. It never learns, and its attention stays exactly even." },
     "Any loss: hinge": { set: { p: 1, loss: "hinge" }, look: "The same with another loss: what fails is the symmetry of the start, not the loss." },
     "One node more": { set: { p: 1, N: 98 }, look: "One node more in each walk, and the walks no longer look alike: now it learns." },
@@ -185,12 +186,15 @@ export const lab = {
       `After ${thousands(run.iterations[i])} of ${thousands(settings.T)} iterations the transformer names ` +
       `the next node in ${percent(run.accuracy[i])} of new walks; the best possible on average is ${percent(best)}. `;
     if (!ended) return now + looks(settings, run.attention[i], run.accuracy[i]);
+    if (i === 0)
+      return "Training cannot begin: from this start some loss is infinite. Try another seed, a smaller σ or another loss.";
     return `${now}Training ended there: its numbers are no longer finite. Try a smaller learning rate.`;
   },
 
   status({ settings, sequences, run, ms }) {
     const data = `${population(settings) ? "all " : ""}${thousands(sequences)} walks of length ${settings.N}`;
-    const effort = `${thousands(run.iterations.at(-1))} iterations, in ${Math.round(ms)} ms`;
+    const time = ms < 2000 ? `${Math.round(ms)} ms` : `${shown(ms / 1000, 2)} s`;
+    const effort = `${thousands(run.iterations.at(-1))} iterations, in ${time}`;
     return `trained on ${data}, ${effort}, on this computer`;
   },
 
@@ -202,14 +206,14 @@ export const lab = {
     {
       name: "attention",
       title: "Where it looks: mean attention on each position",
-      about: "It says what stands at the places it looks at. Red: the last node seen, which decides the next one.",
+      about: "It says what stands at the places it looks at. Orange: the last node seen. The last column is empty, for the answer.",
       wide: true,
       draw: drawAttention,
     },
     { name: "value", title: "What it says: value matrix V",
       about: "What it says for each node that it looks at; the largest entry of a column is its answer.", draw: drawValue },
     { name: "profile", title: "V beside Πᵀ and its square root",
-      about: "Π holds the true probabilities. Each is scaled to length one, so that only the shape counts.", draw: drawProfile },
+      about: "How V goes on from the node it looks at. Π holds the true probabilities; all are scaled to length one.", draw: drawProfile },
     { name: "history", title: "Where it looked, iteration by iteration",
       about: "Each row is one iteration.", wide: true, draw: drawHistory },
     { name: "kl", title: "Distance from the true law (KL)",
@@ -260,18 +264,25 @@ function looks(settings, attention, accuracy) {
   const guess = accuracy > 1.2 / K ? "" : "That is a guess. ";
   if (empty > FOUND)
     return `${guess}It looks at the empty column, where no node is (${percent(empty)} of its attention).`;
-  const back = N - 1 - tokens.indexOf(most);
+  const back = N - 1 - tokens.indexOf(most),
+    best = Math.max(settings.p, 1 - settings.p);
+  const parting = accuracy < 0.8 * best ? ", and has yet to learn what follows it" : "";
   if (most > FOUND) {
     if (back === 1)
-      return `It looks at the last node alone (${percent(most)} of its attention): it has found the parent.`;
+      return `It looks at the last node alone (${percent(most)} of its attention): it has found the parent${parting}.`;
     return `It looks at one node alone (${percent(most)} of its attention), ${back} steps before the answer.`;
   }
-  const { lag, share } = bestClass(tokens, K);
-  if (share > FOUND) {
-    const same = deterministic(settings) ? ": on this walk they are all the same node" : "";
-    const steps = `${lag}, ${lag + K}, ${lag + 2 * K}, … steps before the answer`;
-    return `It looks at the nodes ${steps} (${percent(share)} of its attention)${same}.`;
+  const { lags, share } = bestClasses(tokens, K);
+  if (lags.length === 1) {
+    const [lag] = lags;
+    const same = deterministic(settings)
+      ? `: on this walk they are all the same node, from which the answer is ${steps(lag)} on`
+      : "";
+    const places = `${lag}, ${lag + K}, ${lag + 2 * K}, … steps before the answer`;
+    return `It looks at the nodes ${places} (${percent(share)} of its attention)${same}.`;
   }
+  if (lags.length < 0.75 * K)
+    return `${guess}It looks at ${lags.length} of every ${K} places (${percent(share)} of its attention).`;
   const uneven = unevenness(attention);
   const beside = empty > most ? `, and the empty column gets ${percent(empty)}` : "";
   if (uneven > 1e-9) {
@@ -283,18 +294,29 @@ function looks(settings, attention, accuracy) {
     return `${guess}Its attention on the nodes is even to ${digits} digits${beside}.`;
   }
   const round = population(settings) && (N - 1) % K === 0;
-  const alike = round ? " So all walks look alike: each node occurs equally often in each." : "";
+  const alike = round
+    ? " So all walks look alike: N − 1 is a multiple of K, and each node occurs equally often in each."
+    : "";
   return `${guess}Its attention on the nodes is exactly even${beside}.${alike}`;
 }
 
-// The attention on all nodes that stand lag, lag + K, lag + 2 K ... steps before the answer, at its best.
-function bestClass(tokens, K) {
+const steps = (n) => (n === 1 ? "one step" : `${n} steps`);
+
+// The fewest lags such that the nodes lag, lag + K, lag + 2 K ... steps before the answer have nearly all attention.
+function bestClasses(tokens, K) {
   const shares = new Array(K).fill(0);
   tokens.forEach((a, j) => {
     shares[(tokens.length - j) % K] += a;
   });
-  const share = Math.max(...shares);
-  return { share, lag: shares.indexOf(share) || K };
+  const falling = shares.map((share, lag) => ({ share, lag: lag || K })).sort((x, y) => y.share - x.share);
+  const lags = [];
+  let share = 0;
+  for (const next of falling) {
+    if (share > FOUND) break;
+    lags.push(next.lag);
+    share += next.share;
+  }
+  return { lags, share };
 }
 
 // What the transformer says after the shown walk: its scores, positive part, adding up to one.
@@ -334,7 +356,7 @@ function drawWalk(result, { at }, width) {
         `The last eight nodes of a new walk, which stands at node ${here}. The transformer says: ` +
         `up to node ${up} with ${shown(says[up], 2)}, truly ${shown(p, 2)}; ` +
         `down to node ${down} with ${shown(says[down], 2)}, truly ${shown(1 - p, 2)}.`,
-      note: "on the arrows: what it says (and the truth)",
+      note: "arrows: what it says (and the truth); the rest goes to other nodes",
     }),
     table: {
       columns: ["next node", "transformer", "truth"],
