@@ -545,6 +545,29 @@ def test_an_evaluation_takes_about_the_memory_for_which_it_would_be_refused(
     assert 0.95 < expected_over_taken(argument, evaluate) < {"heads": 1.6, "degree": 1.2}[argument]
 
 
+@pytest.mark.parametrize(
+    ("argument", "size", "vocab_size", "window", "heads", "degree"),
+    [
+        ("heads", (200, 100), 3, 4, 100, 0),  # many kinds of key
+        ("heads", (1, 35), 3, 30, 300, 0),  # many offsets
+        ("heads", (20, 30), 40, 2, 30, 0),  # many tokens
+        ("heads", (20, 30), 3, 3, 1000, 1),  # many heads
+        ("degree", (20, 60), 3, 3, 40, 2),  # many sets
+    ],
+)
+def test_the_full_model_is_refused_for_about_the_memory_that_it_takes(
+    argument, size, vocab_size, window, heads, degree
+):
+    tokens = np.random.default_rng(14).integers(vocab_size, size=size)
+    counts = WindowCounts.from_tokens(tokens, window, vocab_size)
+
+    def evaluate():
+        model = FullModel(counts, degree, heads)
+        return model.loss_and_gradients(**model.initial_parameters())
+
+    assert 0.8 < expected_over_taken(argument, evaluate) < 1.4
+
+
 @pytest.mark.parametrize("Model", [StagedModel, FullModel])
 def test_initial_weights_of_zero_are_refused(small, Model):
     with pytest.raises(ValueError, match="^c must be .* other than 0"):

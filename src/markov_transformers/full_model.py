@@ -101,10 +101,10 @@ class FullModel(Trainable):
         self._selector = Selector(tuple(range(self.heads + 1)), self.degree)
         self.sets = self._selector.sets
         d = counts.vocab_size
-        check.room("heads", self.heads, 6 * self.heads * d * (d + counts.window))
+        check.room("heads", self.heads, 9 * self.heads * d * (d + counts.window))
         compressed = counts.by_key(mask=self.mask, labels=labels_for(self.loss))
-        check.room("heads", self.heads, 4 * self.heads * compressed.n_kinds * d)
-        check.room("degree", self.degree, 2 * len(self.sets) * compressed.n_kinds)
+        check.room("heads", self.heads, 5 * self.heads * compressed.n_kinds * d)
+        check.room("degree", self.degree, len(self.sets) * (3 * compressed.n_kinds + self.heads + 1))
         self._readout = Readout(compressed, self.loss)
         self._copies = _Copies(compressed, counts.vocab_size)
         square = (self.heads, counts.vocab_size, counts.vocab_size)
