@@ -461,6 +461,7 @@ row(
     play=(False, FLAG),
     values=([0, 1, 2], [*array((3,)), [1], [0, 2, 1], [0, 1, 1], 3]),
     page=((), [None, "abc", 1, [0, 5], [NAN], ["a"], [[0]]]),
+    when=({}, [None, 3, "x", ["x"]]),
 )
 row(
     "Choice",
@@ -470,6 +471,7 @@ row(
     free=("", [None, 3, True]),
     values=(["a", "b"], [None, 3, "ab", ["a"], ["a", "a"], ["a", 1]]),
     page=((), [None, 3, "a", ["c"], [1]]),
+    when=({}, [None, 3, "x", ["x"]]),
 )
 row(
     "Explorer",

@@ -285,6 +285,7 @@ row(
     figures.accuracy_and_divergence,
     reading=(READING, no_reading("accuracy", "kl")),
 )
+row("chosen_columns", figures.chosen_columns, runs=limited(RUNS, 3))
 row(
     "escape_times",
     figures.escape_times,
@@ -321,6 +322,7 @@ row(
     losses=named(*GAPS),
     lengths=([2, 3], whole(2)),
     ylabel=("y", NO_TEXT),
+    scale=("linear", NO_SCALE),
 )
 row(
     "vote_weights",
@@ -476,6 +478,10 @@ row(
     predicted=(MAP, OBJECT),
     trained=([MAP], [*NO_SEQUENCE, *([part] for part in OBJECT)]),
     thresholds=(X, axis(2)),
+    ringed=(
+        [(1.0, 2.0)],
+        [*NO_SEQUENCE[1:], *([part] for part in pair((1.0, number(above=0)), (2.0, number(0)))[1])],
+    ),
 )
 row(
     "ladder",

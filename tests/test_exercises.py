@@ -73,6 +73,23 @@ def test_a_chapter_has_at_least_four_exercises_from_a_warm_up_to_a_hard_one(chap
     assert 3 in levels
 
 
+def test_the_list_of_the_book_names_every_exercise_below_the_sum_of_its_chapter():
+    pytest.importorskip("sphinx", reason="needs the extra [book]")
+    found, sums = [], {}
+    for row in module_at(ROOT / "book" / "_ext" / "exercise_list.py").rows()[2:]:
+        chapter = re.fullmatch(r"\| \*\*(\d+)\. \{ref\}`chapter-([\w-]+)`\*\* \| \| \*\*(\d+)\*\* \|", row)
+        if chapter:
+            sums[chapter[2]] = [int(chapter[1]), int(chapter[3])]
+        else:
+            name, marks, minutes = re.fullmatch(
+                r"\| \{ref\}`.* <ex-([\w-]+)>` \| (\S+) \| (\d+) \|", row
+            ).groups()
+            found.append((name, marks, int(minutes)))
+            sums[list(sums)[-1]][1] -= int(minutes)
+    assert found == [(one.name, one.marks, one.minutes) for one in EXERCISES]
+    assert sums == {name: [number, 0] for number, name in enumerate(mt.exercises.CHAPTERS, start=1)}
+
+
 def test_names_are_used_once():
     assert len({exercise.name for exercise in EXERCISES}) == len(EXERCISES)
 

@@ -72,6 +72,11 @@ class Page(HTMLParser):
     def all(self, tag, **attributes):
         return [a for t, a in self.elements if t == tag and attributes.items() <= a.items()]
 
+    def frame(self, **values):
+        """Return the stored frame of the explorer `curve` at these values."""
+        told = {"power n": 2, "height & more": 1, "colour": "red", **values}
+        return self.state()["frames"][", ".join(f"{label} = {value}" for label, value in told.items())]
+
     def state(self):
         index = [t for t, _ in self.elements].index("script")
         assert self.elements[index][1] == {"type": "application/json", "class": "mt-state"}
@@ -162,9 +167,9 @@ def test_the_page_is_the_same_after_a_live_session(page):
 
 
 def test_the_page_carries_each_frame_with_its_own_picture_and_text(page):
-    state = Page(page).state()
-    for (i, power), (j, colour) in itertools.product(enumerate([1, 2, 3]), enumerate(["red", "blue"])):
-        frame = state["frames"][state["table"][f"{i},{j}"]]
+    shown = Page(page)
+    for power, colour in itertools.product([1, 2, 3], ["red", "blue"]):
+        frame = shown.frame(**{"power n": power, "colour": colour})
         assert frame["alt"] == f"A {colour} curve of power {power} and height 1."
         assert frame["alt"] in page
         # The pixels that are more of one colour than of another tell what was drawn.
@@ -172,17 +177,16 @@ def test_the_page_carries_each_frame_with_its_own_picture_and_text(page):
         assert shot.shape == (420, 720, 3)
         redness = (shot[..., 0] - shot[..., 2]).sum()
         assert (redness > 0) == (colour == "red")
-    assert len(state["table"]) == 6
-    pictures = [frame["image"] for frame in state["frames"].values()]
+    pictures = [frame["image"] for frame in shown.state()["frames"].values()]
     assert len(set(pictures)) == len(pictures) == 7  # six, and the black one of a preset
 
 
 def test_a_frame_shows_what_a_drawing_from_scratch_shows(page):
-    state = Page(page).state()
+    frame = Page(page).frame(**{"power n": 3, "colour": "blue"})
     figure, _ = curve().render(power=3, colour="blue")
     figure.canvas.draw()
     expected = np.asarray(figure.canvas.buffer_rgba())[..., :3].astype(float)
-    gap = np.abs(frame_picture(state["frames"][state["table"]["2,1"]]) - expected)
+    gap = np.abs(frame_picture(frame) - expected)
     assert gap.mean() < 1  # compression apart
 
 
@@ -214,14 +218,15 @@ def test_a_frame_keeps_the_shades_of_a_heat_map_and_the_colour_of_a_small_mark_b
 def test_presets_lead_to_their_frames_and_control_positions(page):
     shown = Page(page)
     state = shown.state()
-    assert [p["label"] for p in state["presets"]] == ["Start", "A line", "Tall"]
+    names = [text for tag, text in shown.texts if tag == "button"]
+    assert names == ["Play", "Start", "A line", "Tall"]
     texts = [state["frames"][p["frame"]]["alt"] for p in state["presets"]]
     assert texts == [
         "A red curve of power 2 and height 1.",
         "A red curve of power 1 and height 1.",
         "A black curve of power 2 and height 2.",
     ]
-    assert [p["at"] for p in state["presets"]] == [[1, 0], [0, 0], [1, -1]]
+    assert [p["at"] for p in state["presets"]] == [[2, 1, 1], [0, 1, 1], [2, 2, 0]]
     buttons = [a["data-preset"] for a in shown.all("button") if "data-preset" in a]
     assert buttons == ["0", "1", "2"]
 
@@ -248,7 +253,9 @@ def test_every_field_has_its_label(page):
     assert len(set(identifiers)) == len(identifiers)
     (slider,) = shown.all("input")
     assert (slider["min"], slider["max"]) == ("0", "2")
-    assert json.loads(slider["data-texts"]) == ["1", "2", "3"]
+    assert json.loads(slider["data-stops"]) == [0, 2, 4]
+    assert shown.state()["controls"][0]["texts"] == ["1", "1.5", "2", "2.5", "3"]
+    assert ("span", "2") in shown.texts  # what the slider says before any script runs
 
 
 def test_the_page_says_which_controls_need_a_kernel_for_more(page):
@@ -289,6 +296,45 @@ def test_no_text_breaks_out_of_its_place(text):
     assert ("figcaption", text) in shown.texts
     # A browser reads a script that holds "<!--" and "<script" past its end.
     assert "<!--" not in source
+
+
+def sides():
+    """An explorer in which the number of corners matters for polygons only."""
+    controls = {
+        "shape": Choice("shape", ["line", "polygon"], start="line", page=["line", "polygon"]),
+        "corners": Slider("corners", [3, 4, 5], start=4, page=[3, 4], when={"shape": "polygon"}),
+    }
+
+    def draw(figure, shape, corners):
+        return f"A {shape} of {corners} corners."
+
+    return Explorer(draw, controls, name="sides", title="Sides")
+
+
+def test_a_control_that_does_not_matter_has_no_frames_of_its_own_and_is_not_told():
+    state = Page(sides().page()).state()
+    at = {caption: frame["at"] for caption, frame in state["frames"].items()}
+    assert at == {
+        "shape = line": [0, -1],
+        "shape = polygon, corners = 3": [1, 0],
+        "shape = polygon, corners = 4": [1, 1],
+    }
+    assert state["controls"][1]["when"] == [[0, 1]]
+
+
+def test_a_live_control_is_there_only_while_it_matters():
+    shown = sides()._live
+    assert shown.fields["corners"].layout.display == "none"
+    shown.fields["shape"].value = "polygon"
+    assert shown.fields["corners"].layout.display == ""
+
+
+@pytest.mark.parametrize("when", [{"shape": "circle"}, {"corners": 3}, {"colour": "red"}, ["shape"]])
+def test_a_condition_that_no_other_control_can_meet_is_refused(when):
+    shape = Choice("shape", ["line", "polygon"], start="line")
+    with pytest.raises((ValueError, TypeError), match="when"):
+        corners = Slider("corners", [3, 4], start=3, when=when)
+        Explorer(lambda figure, **_: "", {"shape": shape, "corners": corners}, name="n", title="T")
 
 
 def test_two_explorers_share_no_identifier_on_one_page(page):

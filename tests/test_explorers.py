@@ -72,3 +72,12 @@ def test_each_explorer_has_a_name_of_its_own_and_something_to_show_on_the_page(n
     names = [getattr(explorers, other)().name for other in explorers.__all__]
     assert names.count(explorer.name) == 1
     assert any(len(control.page) > 1 for control in explorer.controls.values())
+
+
+@each_explorer
+def test_after_a_preset_no_control_without_a_field_on_the_page_changes_unseen(name):
+    """Each preset leaves the controls that the page does not show where they are at the start."""
+    explorer = getattr(explorers, name)()
+    hidden = {key for key, control in explorer.controls.items() if not control.page}
+    for label, values in explorer.presets.items():
+        assert not [key for key in hidden if values[key] != explorer.start[key]], label

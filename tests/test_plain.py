@@ -25,13 +25,18 @@ BY_ANOTHER_NAME = {"generalized induction head", "the chapter before"}
 each_notebook = pytest.mark.parametrize("name", TEXTS)
 
 
+def extension(name):
+    """One of the book's own Sphinx extensions."""
+    spec = importlib.util.spec_from_file_location(name, BOOK / "_ext" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="module")
 def as_myst():
     """The book's translation of plain Markdown into MyST."""
-    spec = importlib.util.spec_from_file_location("plain", BOOK / "_ext" / "plain.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.as_myst
+    return extension("plain").as_myst
 
 
 def title(name):
@@ -84,6 +89,12 @@ def test_a_citation_gives_authors_and_year(name):
         if file == "bibliography.md":
             authors, year = cited(key)
             assert words in (f"{authors} ({year})", f"{authors}, {year}")
+
+
+def test_the_bibliography_names_a_work_as_the_text_cites_it():
+    pytest.importorskip("sphinxcontrib.bibtex", reason="needs the extra [book]")
+    labels = extension("author_year").Labels().format_labels(list(WORKS.values()))
+    assert list(labels) == [", ".join(cited(key)) for key in WORKS]
 
 
 @each_notebook

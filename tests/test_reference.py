@@ -43,9 +43,15 @@ def test_every_module_with_public_names_has_its_place_on_one_page():
     assert set(homes) >= set(mt._HOMES) | set(SUBPACKAGES)
 
 
-def test_every_page_of_the_reference_is_linked_from_its_first():
-    first = (ROOT / "book" / "api.md").read_text()
-    assert {page.stem for page in PAGES} == set(re.findall(r"\{ref\}`([^`]+)`", first))
+def test_the_first_page_of_the_reference_links_every_other_and_lists_its_names():
+    parts = re.split(r"\{ref\}`([^`]+)`", (ROOT / "book" / "api.md").read_text())
+    listed = {
+        page: re.search(r"^\.\. names:: (.+)$", text, re.M)[1].split()
+        for page, text in zip(parts[1::2], parts[2::2])
+    }
+    assert listed == {
+        page.stem: re.findall(r"^\.\. public:: (\w+)$", page.read_text(), re.M) for page in PAGES
+    }
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -99,4 +105,8 @@ def test_the_pages_show_every_public_name_also_where_torch_is_missing(tmp_path):
     models = {"FullTransformer", "OneLayerTransformer", "ReluTransformer", "TwoLayerTransformer"}
     assert entries >= set(PUBLIC) | {f"models.{name}" for name in models}
     assert entries >= {f"figures.{name}" for name in mt.figures.__all__}
+    first = (tmp_path / "_build" / "html" / "api.html").read_text()
+    assert entries == set(
+        re.findall(r'<td>.*?href="api-[\w-]+\.html#markov_transformers\.([\w.]+)"', first)
+    ) | {entry for entry in entries if entry.rpartition(".")[0] in entries}
     assert "*args" not in re.search(r'id="markov_transformers.models.One.*?</dt>', pages, re.S)[0]

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -385,7 +386,47 @@ def test_the_table_of_the_book_links_each_row_to_its_chapter_and_shows_no_time(c
     for row in cheap:
         assert f'<a href="{row.chapter}.html"><code>{row.id}</code></a>' in page
     assert "12.3" not in page + repr(ledger)
-    assert page.count("<tr>") == page.count("</tr>") == len(cheap) + 1
+    assert page.count("<details>") == page.count("</details>") == len(cheap)
+
+
+def test_the_overview_leads_to_each_row_from_its_verdict(cheap):
+    overview = reproduce.Ledger(cheap)._repr_html_().partition("<fieldset>")[0]
+    lines = re.findall(r'<tr class="([\w-]+)">(.*?)</tr>', overview)
+    assert {verdict: re.findall(r'href="#([\w-]+)"', line) for verdict, line in lines} == {
+        GOOD: ["chen2024-kernel", "shi2025-positions"],
+        WRONG: ["chen2024-known-size"],
+    }
+
+
+def test_an_index_or_an_exponent_stands_where_it_belongs(cheap):
+    row = replace(cheap[0], claim="W_V, x_{N−1}, T^(−1/2) and e^(−Ω(N)) < 1", measured="1e-9 at p = 1")
+    page = reproduce.Ledger([row])._repr_html_()
+    assert "W<sub>V</sub>, x<sub>N−1</sub>, T<sup>−1/2</sup> and e<sup>−Ω(N)</sup> &lt; 1" in page
+    assert "1e-9 at p = 1" in page
+
+
+def test_readings_with_a_name_each_are_told_one_by_one(cheap):
+    row = replace(
+        cheap[0], measured="Loss: rate 1: 0.2; falls (p = 1: 0.1); rate 2: 0.4. Parts: a: b. [5 seeds]"
+    )
+    page = reproduce.Ledger([row])._repr_html_()
+    points = ["Loss: rate 1: 0.2; falls (p = 1: 0.1)", "rate 2: 0.4", "Parts: a: b", "[5 seeds]"]
+    assert re.findall("<li>(.*?)</li>", page) == points
+
+
+def test_the_choice_of_a_verdict_hides_all_other_rows(browser):
+    rows = reproduce.stored()
+    page = browser.new_page(java_script_enabled=False)
+    page.set_content(reproduce.Ledger(rows)._repr_html_())
+    shown = page.locator("tr[id]:visible")
+    assert shown.count() == len(rows)
+    page.get_by_label("all (").focus()
+    for verdict, count in reproduce.summary(rows).items():
+        if count:
+            page.keyboard.press("ArrowDown")
+            assert page.get_by_label(f"{verdict} ({count})", exact=True).is_checked()
+            assert shown.count() == count
+            assert set(shown.locator(".verdict").all_inner_texts()) == {verdict}
 
 
 def test_the_sums_by_verdict_count_every_row_once(cheap):

@@ -10,20 +10,27 @@ from sphinx.util.docutils import SphinxDirective
 import markov_transformers as mt
 
 
+def rows() -> list[str]:
+    """Return the table in Markdown: for each chapter a line with its sum, then its exercises."""
+    catalogue = mt.exercises.catalogue()
+    lines = ["| Chapter and exercises | Level | Minutes |", "|---|---|---:|"]
+    for number, chapter in enumerate(mt.exercises.CHAPTERS, start=1):
+        exercises = [exercise for exercise in catalogue if exercise.chapter == chapter]
+        minutes = sum(exercise.minutes for exercise in exercises)
+        lines.append(f"| **{number}. {{ref}}`chapter-{chapter}`** | | **{minutes}** |")
+        for exercise in exercises:
+            link = f"{{ref}}`{exercise.title} <ex-{exercise.name}>`"
+            lines.append(f"| {link} | {exercise.marks} | {exercise.minutes} |")
+    return lines
+
+
 class ExerciseList(SphinxDirective):
-    """Write the table in Markdown and let the parser turn its references into links."""
+    """Let the parser turn the references of the table into links."""
 
     def run(self) -> list[nodes.Node]:
         """Return the parsed table."""
-        rows = ["| Chapter | Exercise | Level | Minutes |", "|---|---|---|---|"]
-        shown = ""
-        for exercise in mt.exercises.catalogue():
-            chapter = "" if exercise.chapter == shown else f"{{ref}}`chapter-{exercise.chapter}`"
-            shown = exercise.chapter
-            link = f"{{ref}}`{exercise.title} <ex-{exercise.name}>`"
-            rows.append(f"| {chapter} | {link} | {exercise.marks} | {exercise.minutes} |")
         container = nodes.container()
-        self.state.nested_parse(StringList(rows, self.env.docname), self.content_offset, container)
+        self.state.nested_parse(StringList(rows(), self.env.docname), self.content_offset, container)
         return container.children
 
 

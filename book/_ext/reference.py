@@ -1,4 +1,4 @@
-"""The directive ``public``: a module's public names, documented from their docstrings."""
+"""Public names from their docstrings: ``public`` documents those of a module, ``names`` lists them."""
 
 from __future__ import annotations
 
@@ -32,30 +32,67 @@ def documented(name: str) -> list[str]:
         return [f".. autoclass:: {name}", "   :members:", ""]
     if callable(value):
         return [f".. autofunction:: {name}", ""]
-    return [
-        f".. data:: {name.removeprefix(f'{PACKAGE}.')}",
-        "",
-        f"   {', '.join(f'``{item!r}``' for item in value)}",
-        "",
-    ]
+    return [f".. data:: {name.removeprefix(f'{PACKAGE}.')}", "", f"   {values(value)}", ""]
 
 
-class Public(SphinxDirective):
-    """List a module: what it is about, then each of its public names."""
+def values(constant: tuple) -> str:
+    """Return the values of a constant as they are shown."""
+    return ", ".join(f"``{item!r}``" for item in constant)
 
-    required_arguments = 1
+
+def listed(name: str) -> list[str]:
+    """Return the lines of a row: a public name, and the first line of its docstring."""
+    value = attrgetter(name.removeprefix(f"{PACKAGE}."))(markov_transformers)
+    told = inspect.getdoc(value).splitlines()[0] if callable(value) else values(value)
+    return [f"   * - :py:obj:`{name.removeprefix(f'{PACKAGE}.')}`", f"     - {told}"]
+
+
+class FromLines(SphinxDirective):
+    """Write lines of reStructuredText and have them parsed."""
+
+    def lines(self) -> list[str]:
+        """Return the lines."""
+        raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
-        home = self.arguments[0]
-        lines = [f".. automodule:: {PACKAGE}.{home}", "   :no-index:", ""]
-        lines += [f".. currentmodule:: {PACKAGE}", ""]
+        """Return what the lines say."""
         with mock(self.config.autodoc_mock_imports):
-            for name in names_of(home):
-                lines += documented(name)
+            lines = [f".. currentmodule:: {PACKAGE}", "", *self.lines()]
         node = nodes.section()
         node.document = self.state.document
         self.state.nested_parse(StringList(lines, source=self.env.docname), 0, node)
         return node.children
+
+
+class Public(FromLines):
+    """Document a module: what it is about, then each of its public names."""
+
+    required_arguments = 1
+
+    def lines(self) -> list[str]:
+        """Return the module's docstring and the entries of its names."""
+        home = self.arguments[0]
+        about = [
+            f".. automodule:: {PACKAGE}.{home}",
+            "   :no-index:",
+            "",
+            f".. currentmodule:: {PACKAGE}",
+            "",
+        ]
+        return about + [line for name in names_of(home) for line in documented(name)]
+
+
+class Names(FromLines):
+    """List the public names of modules in a table, a line each."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def lines(self) -> list[str]:
+        """Return the table."""
+        names = [name for home in self.arguments[0].split() for name in names_of(home)]
+        head = [".. list-table::", "   :header-rows: 1", "", "   * - Name", "     - What it is or does"]
+        return head + [line for name in names for line in listed(name)]
 
 
 def see_past_the_mock(
@@ -70,7 +107,8 @@ def see_past_the_mock(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Add the directive."""
+    """Add both directives."""
     app.add_directive("public", Public)
+    app.add_directive("names", Names)
     app.connect("autodoc-process-signature", see_past_the_mock)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

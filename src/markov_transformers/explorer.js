@@ -4,40 +4,58 @@
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
   const serve = (root) => {
-    const state = JSON.parse(root.querySelector(".mt-state").textContent);
+    const { controls, frames, presets } = JSON.parse(root.querySelector(".mt-state").textContent);
     const image = root.querySelector(".mt-frame");
     const form = root.querySelector(".mt-controls");
     const readout = root.querySelector(".mt-readout");
+    const buttons = [...form.querySelectorAll("[data-preset]")];
     const fields = [...form.querySelectorAll("input, select")];
-    const presets = [...form.querySelectorAll("[data-preset]")];
+    const stopsOf = (field) => JSON.parse(field.dataset.stops);
+    let now = presets[0].at; // where each control stands among its values; in a frame -1: it does not matter
 
-    const show = (caption) => {
-      const frame = state.frames[caption];
-      image.src = frame.image;
-      image.alt = frame.alt;
-      readout.textContent = caption;
-      presets.forEach((button, i) =>
-        button.setAttribute("aria-pressed", String(state.presets[i].frame === caption)));
+    // Where a control has no such stop on the page, its field stays and the text beside it is right.
+    const place = (field) => {
+      const k = Number(field.dataset.control), stop = stopsOf(field).indexOf(now[k]);
+      if (stop >= 0) field.value = stop;
+      field.parentElement.hidden = controls[k].when.some(([other, value]) => now[other] !== value);
+      if (field.type !== "range") return;
+      const text = controls[k].texts[now[k]];
+      field.setAttribute("aria-valuetext", text);
+      field.parentElement.querySelector(".mt-value").textContent = text;
     };
-    const name = (field) => {
-      if (field.dataset.texts) {
-        field.setAttribute("aria-valuetext", JSON.parse(field.dataset.texts)[field.value]);
-      }
+    const show = (caption, remark = "") => {
+      const { image: source, alt, at } = frames[caption];
+      now = at.map((value, k) => (value < 0 ? now[k] : value));
+      image.src = source;
+      image.alt = alt;
+      readout.textContent = caption + remark;
+      fields.forEach(place);
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(presets[i].frame === caption)));
     };
-    const update = () => {
-      fields.forEach(name);
-      show(state.table[fields.map((field) => field.value).join(",")]);
+
+    // Not every combination has a frame: take the nearest, and say which settings had to change for it.
+    const move = (field) => {
+      const moved = Number(field.dataset.control), wanted = [...now];
+      wanted[moved] = stopsOf(field)[field.value];
+      const distance = ({ at }) =>
+        at.reduce((sum, value, k) => {
+          if (value < 0 || value === wanted[k]) return sum;
+          return sum + (k === moved ? 1000 : 1) + Math.abs(value - wanted[k]) / 1000;
+        }, 0);
+      const captions = Object.keys(frames), distances = captions.map((caption) => distance(frames[caption]));
+      const nearest = captions[distances.indexOf(Math.min(...distances))];
+      const changed = frames[nearest].at.flatMap((value, k) =>
+        value < 0 || value === wanted[k]
+          ? []
+          : [`${controls[k].label} went from ${controls[k].texts[wanted[k]]} to ${controls[k].texts[value]}`]);
+      show(nearest, changed.length ? `. This page has no picture of the combination: ${changed.join(", ")}.` : "");
     };
 
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("input", update);
-    presets.forEach((button, i) => button.addEventListener("click", () => {
-      const preset = state.presets[i];
-      fields.forEach((field, j) => {
-        if (preset.at[j] >= 0) field.value = preset.at[j];
-        name(field);
-      });
-      show(preset.frame);
+    form.addEventListener("input", (event) => move(event.target));
+    buttons.forEach((button, i) => button.addEventListener("click", () => {
+      now = presets[i].at;
+      show(presets[i].frame);
     }));
 
     form.querySelectorAll(".mt-play").forEach((button) => {
@@ -51,7 +69,7 @@
       };
       const step = () => {
         field.value = field.value === field.max ? field.min : Number(field.value) + 1;
-        update();
+        move(field);
         if (field.value === field.max) stop();
       };
       button.addEventListener("click", () => {
@@ -67,8 +85,8 @@
       stop();
     });
 
-    fields.forEach(name);
-    presets[0].setAttribute("aria-pressed", "true");
+    fields.forEach(place);
+    buttons[0].setAttribute("aria-pressed", "true");
     form.hidden = false;
     root.dataset.served = "";
   };

@@ -16,7 +16,7 @@ import io
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from typing import Any
@@ -45,6 +45,8 @@ class Slider:
         The positions that the published page carries. Empty: the control needs a live kernel.
     play : bool, default False
         Whether the control is a time axis that can be played.
+    when : mapping, default {}
+        Values that other controls must have for this one to matter; otherwise it is hidden.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class Slider:
     start: float
     page: Sequence[float] = ()
     play: bool = False
+    when: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         values = [_plain(v) for v in check.real_array("values", self.values, (None,))]
@@ -97,6 +100,8 @@ class Choice:
     free : str, default ""
         What a reader with a live kernel may type instead of choosing, in words; empty: nothing.
         The drawing function then gets that text and raises ValueError if it cannot use it.
+    when : mapping, default {}
+        Values that other controls must have for this one to matter; otherwise it is hidden.
 
     Examples
     --------
@@ -111,6 +116,7 @@ class Choice:
     start: str
     page: Sequence[str] = ()
     free: str = ""
+    when: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("values", "page"):
@@ -203,6 +209,8 @@ class Explorer:
             check.refuse("presets", presets, "a mapping from names to mappings")
         self.draw, self.name, self.title = draw, name, title
         self.controls = dict(controls)
+        for key, control in self.controls.items():
+            _check_when(key, control, self.controls)
         self.start = {key: control.start for key, control in self.controls.items()}
         self.presets = {label: self.values(**preset) for label, preset in presets.items()}
         size = check.real_array("size", size, (2,))
@@ -304,38 +312,36 @@ class Explorer:
     def page(self) -> str:
         """Return the explorer as HTML that needs no kernel: frames, native controls, a script."""
         shown = {key: c for key, c in self.controls.items() if c.page}
-        grid = [dict(zip(shown, point)) for point in itertools.product(*(c.page for c in shown.values()))]
-        frames: dict[str, dict[str, str]] = {}
+        points = itertools.product(*(c.page for c in shown.values()))
+        presets = {"Start": self.start, **self.presets}
+        stored = {self._caption(values): values for values in presets.values()}
+        for point in points:
+            values = self.values(**dict(zip(shown, point)))
+            stored.setdefault(self._caption(values), values)
         figure = self.new_figure()
-
-        def add(values: dict[str, Any]) -> str:
-            key = self._caption(values)
-            if key not in frames:
-                description = self._draw(figure, values)
-                frames[key] = {"image": _webp(figure), "alt": description}
-            return key
-
-        table = {
-            ",".join(str(c.page.index(point[key])) for key, c in shown.items()): add(self.values(**point))
-            for point in progress(grid, f"drawing {self.name}")
+        frames = {
+            caption: self._frame(figure, values)
+            for caption, values in progress(stored.items(), f"drawing {self.name}")
         }
-        presets = []
-        for label, values in {"Start": self.start, **self.presets}.items():
-            key = add(values)
-            at = [list(c.page).index(values[k]) if values[k] in c.page else -1 for k, c in shown.items()]
-            presets.append({"label": label, "frame": key, "at": at})
-        state = {"table": table, "frames": frames, "presets": presets}
+        state = {
+            "controls": [self._told(control) for control in self.controls.values()],
+            "frames": frames,
+            "presets": [
+                {"frame": self._caption(values), "at": self._places(values)} for values in presets.values()
+            ],
+        }
+        opening = self._caption(self.start)
         live_only = [
             f"{c.label} (also {c.free})" if getattr(c, "free", "") else c.label
             for c in self.controls.values()
             if set(c.page) != set(c.values) or getattr(c, "free", "")
         ]
-        first = frames[presets[0]["frame"]]
+        first = frames[opening]
         escape = html.escape
         rows = "".join(self._row(key, control) for key, control in shown.items())
         buttons = "".join(
-            f'<button type="button" data-preset="{i}">{escape(preset["label"])}</button>'
-            for i, preset in enumerate(presets)
+            f'<button type="button" data-preset="{i}">{escape(label)}</button>'
+            for i, label in enumerate(presets)
         )
         more = f'<p class="mt-more">A live kernel adds more values of: {escape(", ".join(live_only))}.</p>'
         title = escape(self.title)
@@ -347,33 +353,59 @@ class Explorer:
             f'<div class="mt-view"><img class="mt-frame dark-light" width="{width}" height="{height}" '
             f'src="{first["image"]}" alt="{escape(first["alt"], quote=True)}"></div>'
             f'<form class="mt-controls" hidden>{rows}<div class="mt-presets">{buttons}</div></form>'
-            f'<output class="mt-readout" aria-live="polite">{escape(presets[0]["frame"])}</output>'
+            f'<output class="mt-readout" aria-live="polite">{escape(opening)}</output>'
             f"{more if live_only else ''}"
             f'<script type="application/json" class="mt-state">{_json(state)}</script>'
             f"</figure><script>{_asset('explorer.js')}</script>"
         )
 
+    def _frame(self, figure: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+        description = self._draw(figure, values)
+        matters = [self._matters(key, values) for key in self.controls]
+        at = [place if told else -1 for place, told in zip(self._places(values), matters)]
+        return {"image": _webp(figure), "alt": description, "at": at}
+
+    def _told(self, control: Control) -> dict[str, Any]:
+        """Return what the script of the page knows of a control, others by their numbers."""
+        keys = list(self.controls)
+        when = [[keys.index(k), self.controls[k].values.index(v)] for k, v in control.when.items()]
+        return {"label": control.label, "texts": [control.show(v) for v in control.values], "when": when}
+
+    def _matters(self, key: str, values: Mapping[str, Any]) -> bool:
+        return all(values[other] == value for other, value in self.controls[key].when.items())
+
     def _caption(self, values: Mapping[str, Any]) -> str:
-        return ", ".join(f"{c.label} = {c.show(values[key])}" for key, c in self.controls.items())
+        return ", ".join(
+            f"{c.label} = {c.show(values[key])}"
+            for key, c in self.controls.items()
+            if self._matters(key, values)
+        )
+
+    def _places(self, values: Mapping[str, Any]) -> list[int]:
+        return [control.values.index(values[key]) for key, control in self.controls.items()]
 
     def _row(self, key: str, control: Control) -> str:
         element, label = f"{self.name}-{key}", html.escape(control.label)
         at = list(control.page).index(control.start) if control.start in control.page else 0
+        stops = json.dumps([control.values.index(value) for value in control.page])
+        data = f'data-control="{list(self.controls).index(key)}" data-stops="{stops}"'
         if isinstance(control, Choice):
             options = "".join(
                 f'<option value="{i}"{" selected" if i == at else ""}>{html.escape(v)}</option>'
                 for i, v in enumerate(control.page)
             )
-            field = f'<select id="{element}">{options}</select>'
+            row = f'<select id="{element}" {data}>{options}</select>'
         else:
-            texts = html.escape(json.dumps([control.show(v) for v in control.page]), quote=True)
-            field = (
-                f'<input id="{element}" type="range" min="0" max="{len(control.page) - 1}" step="1" '
-                f'value="{at}" data-texts="{texts}">'
+            last, start = len(control.page) - 1, html.escape(control.show(control.start))
+            ticks = "".join(f'<option value="{i}"></option>' for i in range(last + 1))
+            row = (
+                f'<input id="{element}" type="range" min="0" max="{last}" step="1" value="{at}" {data} '
+                f'list="{element}-stops"><datalist id="{element}-stops">{ticks}</datalist>'
+                f'<span class="mt-value" aria-hidden="true">{start}</span>'
             )
             if control.play:
-                field += '<button type="button" class="mt-play" aria-pressed="false">Play</button>'
-        return f'<div class="mt-row"><label for="{element}">{label}</label>{field}</div>'
+                row += '<button type="button" class="mt-play" aria-pressed="false">Play</button>'
+        return f'<div class="mt-row"><label for="{element}">{label}</label>{row}</div>'
 
 
 class _LiveExplorer:
@@ -392,7 +424,7 @@ class _LiveExplorer:
         wide = {"description_width": "initial"}
         layout = widgets.Layout(width="98%", max_width="640px")
         self.fields: dict[str, Any] = {}
-        rows: list[Any] = []
+        self.rows: dict[str, Any] = {}
         for key, control in explorer.controls.items():
             options = [(control.show(v), v) for v in control.values]
             kind = widgets.Dropdown if isinstance(control, Choice) else widgets.SelectionSlider
@@ -402,17 +434,19 @@ class _LiveExplorer:
             field.observe(self.update, "value")
             self.fields[key] = field
             if getattr(control, "play", False):
-                rows.append(self._with_play(field, control))
+                self.rows[key] = self._with_play(field, control)
             elif getattr(control, "free", ""):
-                rows.append(self._with_text(field, options, control.free))
+                self.rows[key] = self._with_text(field, options, control.free)
             else:
-                rows.append(field)
+                self.rows[key] = field
         buttons = [self._button("Reset", explorer.start)]
         buttons += [self._button(label, values) for label, values in explorer.presets.items()]
         self.image = widgets.Image(format="png", layout=widgets.Layout(max_width="100%"))
         self.message = widgets.HTML()
         title = widgets.HTML(f"<b>{html.escape(explorer.title)}</b>")
-        controls = widgets.VBox([*rows, widgets.HBox(buttons, layout=widgets.Layout(flex_flow="row wrap"))])
+        controls = widgets.VBox(
+            [*self.rows.values(), widgets.HBox(buttons, layout=widgets.Layout(flex_flow="row wrap"))]
+        )
         self.box = widgets.VBox([title, self.image, self.message, controls])
         self.box.add_class("mt-live")
         for part, name in zip(self.box.children, ("title", "image", "message", "controls")):
@@ -475,6 +509,8 @@ class _LiveExplorer:
         if self.busy:
             return
         values = {key: field.value for key, field in self.fields.items()}
+        for key, row in self.rows.items():
+            row.layout.display = "" if self.explorer._matters(key, values) else "none"
         try:
             self.description = self.explorer._draw(self.figure, values)
             self.image.value = _png(self.figure)
@@ -500,8 +536,18 @@ def _settle(control: Any, values: list, page: Sequence) -> None:
             check.refuse("page", value, f"chosen from {values}")
     if len({control.show(value) for value in values}) < len(values):
         check.refuse("values", values, "different from each other as the reader sees them, in six digits")
+    if not isinstance(control.when, Mapping):
+        check.refuse("when", control.when, "a mapping from names of controls to values")
     object.__setattr__(control, "values", tuple(values))
     object.__setattr__(control, "page", tuple(page))
+
+
+def _check_when(key: str, control: Control, controls: Mapping[str, Control]) -> None:
+    for other, value in control.when.items():
+        if other == key or other not in controls or value not in controls[other].values:
+            check.refuse(
+                f"when of {key}", control.when, "a mapping from other controls to one of their values"
+            )
 
 
 def _plain(value: float) -> float:

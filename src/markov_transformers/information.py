@@ -115,7 +115,7 @@ def chi2_information(
 
     Notes
     -----
-    Cost O(d^{M+1}) for each chain.
+    Cost :math:`O(d^{M+1})` for each chain.
 
     References
     ----------
@@ -166,7 +166,7 @@ def modified_chi2_information(
 
     Notes
     -----
-    Cost O(d^{M+1}) for each chain. For many subsets use `information_of_subsets`.
+    Cost :math:`O(d^{M+1})` for each chain. For many subsets use `information_of_subsets`.
 
     References
     ----------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import textwrap
 from collections import Counter
@@ -12,6 +11,7 @@ from importlib.resources import files
 from .. import _validation as check
 from ._arguments import objects
 from ._claim import VERDICTS, Row
+from ._ledger_page import page, verdict
 
 FIELDS = ("id", "source", "claim", "printed", "measured", "rule", "verdict", "change", "seconds", "chapter")
 _QUICK = (
@@ -36,7 +36,7 @@ def summary(rows: Iterable[Row]) -> dict[str, int]:
         If `rows` is of another kind.
     """
     rows = objects("rows", rows, Row)
-    counts = Counter(_verdict(row) for row in rows)
+    counts = Counter(verdict(row) for row in rows)
     return {name: counts[name] for name in (*VERDICTS, "answered", "could not run")}
 
 
@@ -82,7 +82,7 @@ def table(rows: Iterable[Row], *, quick: bool = False, width: int = 110) -> str:
     width = check.integer("width", width, minimum=20)
     lines = [_QUICK, ""] if check.flag("quick", quick) else []
     for row in rows:
-        lines.append(f"{row.id}: {_verdict(row).upper()}  ({row.source}; {row.seconds:.1f} s)")
+        lines.append(f"{row.id}: {verdict(row).upper()}  ({row.source}; {row.seconds:.1f} s)")
         for name in ("claim", "printed", "measured", "change", "rule"):
             text = getattr(row, name)
             if text:
@@ -95,7 +95,10 @@ def table(rows: Iterable[Row], *, quick: bool = False, width: int = 110) -> str:
 
 
 class Ledger:
-    """The rows as a table for a notebook and for the book, without times.
+    """The rows as an overview and a table for a notebook and for the book, without times.
+
+    The table can be cut down to one verdict, and the details of a row fold out. Both are plain HTML,
+    which needs neither a kernel nor JavaScript.
 
     Parameters
     ----------
@@ -112,29 +115,7 @@ class Ledger:
 
     def __repr__(self) -> str:
         wide = max((len(row.id) for row in self.rows), default=0)
-        return "\n".join(f"{row.id:<{wide}}  {_verdict(row)}" for row in self.rows)
+        return "\n".join(f"{row.id:<{wide}}  {verdict(row)}" for row in self.rows)
 
     def _repr_html_(self) -> str:
-        body = "".join(
-            f'<tr><td><a href="{row.chapter}.html"><code>{row.id}</code></a>'
-            f"<br><strong>{_verdict(row)}</strong><br>{_lines(row.source)}</td>"
-            f"<td>{_lines(row.claim, row.printed and f'Printed: {row.printed}.')}</td>"
-            f"<td>{_lines(row.measured, row.change, f'Rule: {row.rule}.')}</td></tr>"
-            for row in self.rows
-        )
-        return (
-            '<div role="region" aria-label="The ledger" tabindex="0" style="overflow-x:auto">'
-            '<table class="table dataframe" style="min-width:48em;font-size:0.85em;vertical-align:top">'
-            "<thead><tr><th>Row and verdict</th><th>Claim</th><th>Measurement</th></tr></thead>"
-            f"<tbody>{body}</tbody></table></div>"
-        )
-
-
-def _verdict(row: Row) -> str:
-    if not row.ran:
-        return "could not run"
-    return row.verdict or "answered"
-
-
-def _lines(*texts: str | None) -> str:
-    return "<br>".join(html.escape(text) for text in texts if text)
+        return page(self.rows)

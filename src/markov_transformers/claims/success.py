@@ -27,6 +27,7 @@ from . import _arguments as given
 
 _NODES, _LENGTH, _WALKS, _STEPS, _EPSILON = 6, 97, 1000, 50, 0.1  # of the paper's experiment
 _LISTED = 11  # a length of which all walks can be listed
+_MANY_NODES, _LISTED_THERE = 20, 13  # a circle so large that drift can mislead, and such a length on it
 _LONGEST = 1_000_000  # walk whose powers are summed one by one
 _ROUNDING = 1e-9
 _REPRODUCED, _CHANGED = "reproduced", "reproduced with a change"
@@ -365,7 +366,7 @@ def rule_shi2025_first_step(found: Mapping) -> dict[str, str]:
 def theorem(
     *,
     rng: np.random.Generator | int,
-    chances: Sequence[float] = (0.5, 0.7),
+    chances: Sequence[float] = (0.5, 0.7, 0.8),
     steps: int = 3000,
     n_seeds: int = 5,
     n_walks: int = _WALKS,
@@ -374,7 +375,8 @@ def theorem(
     r"""Measure all that Theorem 3.1 states (claims shi2025-accuracy, -output, -value, -attention).
 
     Learning rate one, from zero. The population is that of all walks of length 11 on six nodes; the
-    samples have the paper's size, N = 97.
+    samples have the paper's size, N = 97. The theorem bounds the number of nodes from below only,
+    so that training is repeated on a large circle: the population of length 13 on twenty nodes.
 
     Parameters
     ----------
@@ -400,7 +402,8 @@ def theorem(
         of its logarithm in log T over the last nine tenths of the run; ``what_between``, the
         distance between the two. Outputs are worst cases over all walks. Of the
         samples, a list over them: ``sample_accuracy``, over the true law of fresh targets, and
-        ``sample_attention``.
+        ``sample_attention``. Of the large circle ``large_accuracy`` and ``large_attention``, after
+        ten steps.
 
     Raises
     ------
@@ -431,16 +434,21 @@ def theorem(
             accuracy.append(float(walk.predict(test[:, :-1])[np.arange(len(guess)), guess].mean()))
             attention.append(float(run.attention[-1, -2]))
         found[p] |= {"sample_accuracy": accuracy, "sample_attention": attention}
+        large = _listed_run(CircleWalk(_MANY_NODES, p), PowerLoss(1.0), 10, 10, _LISTED_THERE)
+        found[p] |= {"large_accuracy": float(large.accuracy[-1])}
+        found[p] |= {"large_attention": float(large.attention[-1, -2])}
     return found
 
 
 def rule_shi2025_accuracy(found: Mapping[float, Mapping]) -> dict[str, str]:
-    """Judge statement 1: the best accuracy, within ten iterations, on the population."""
+    """Judge statement 1: the best accuracy, within ten iterations, on both populations."""
 
     def judged(p: float, seen: Mapping) -> str:
         if abs(seen["accuracy"] - max(p, 1 - p)) > _ROUNDING or seen["learned_at"] is None:
             return _CONTRADICTED
-        return _REPRODUCED if seen["learned_at"] <= 10 else _NOT
+        if seen["learned_at"] > 10:
+            return _NOT
+        return _REPRODUCED if abs(seen["large_accuracy"] - max(p, 1 - p)) < _ROUNDING else _CHANGED
 
     return {f"p = {p:g}": judged(p, seen) for p, seen in found.items()}
 
@@ -461,12 +469,14 @@ def rule_shi2025_value(found: Mapping[float, Mapping]) -> dict[str, str]:
 
 
 def rule_shi2025_attention(found: Mapping[float, Mapping]) -> dict[str, str]:
-    """Judge statement 4: nothing that one could see is missing from one, median sample included."""
+    """Judge statement 4: nothing that one could see is missing, on the populations and the median sample."""
 
-    def close(seen: Mapping) -> bool:
-        return 1 - min(seen["attention"], float(np.median(seen["sample_attention"]))) < 1e-4
+    def judged(seen: Mapping) -> str:
+        if 1 - min(seen["attention"], float(np.median(seen["sample_attention"]))) >= 1e-4:
+            return _NOT
+        return _REPRODUCED if 1 - seen["large_attention"] < 1e-4 else _CHANGED
 
-    return {f"p = {p:g}": _REPRODUCED if close(seen) else _NOT for p, seen in found.items()}
+    return {f"p = {p:g}": judged(seen) for p, seen in found.items()}
 
 
 def figure_4(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..walks import CircleWalk
 from ._answers import a_set, choice, function
 from ._exercise import exercise
+
+if TYPE_CHECKING:
+    from ..one_layer import OneLayerRun
 
 _CHAPTER = "easier-task-that-fails"
 
@@ -40,19 +45,29 @@ class LengthsThatFail:
 @exercise(_CHAPTER, "a-nudge", "A nudge", level=2, minutes=25)
 class ANudge:
     def leaves_at(answer):
-        function(
-            answer, _leaves_at, [(1e-3,), (1e-8,), (1e-12,), (1e-14,)], show="a nudge of {:g}".format, abs=1.0
-        )
-        return "Each iteration makes up for more than one power of ten: growth feeds on itself."
+        slips = [
+            (lambda nudge: -np.log10(nudge), "That is tenfold growth each time, a fair guess. Now train."),
+            (
+                lambda nudge: np.argmax(_nudged(nudge).accuracy > 0.999),
+                "There the accuracy is perfect, by a lead that is barely more than a tie. Look at attention.",
+            ),
+        ]
+        show = "a nudge of {:g}".format
+        function(answer, _leaves_at, [(1e-3,), (1e-6,), (1e-8,), (1e-12,)], show=show, slips=slips)
+        return "Three powers of ten cost between two and three iterations."
 
 
 def _leaves_at(nudge: float) -> int:
+    weights = _nudged(nudge).attention[:, :96]
+    return int(np.argmax(weights.max(axis=1) > 2 * weights.mean(axis=1)))
+
+
+def _nudged(nudge: float) -> OneLayerRun:
     from ..one_layer import OneLayerModel, OneLayerParameters
 
     walks, chances = CircleWalk(6, 1.0).enumerate(97)
     start = OneLayerParameters(np.zeros((6, 6)), np.zeros(6), nudge * (np.arange(1, 98) == 96))
-    run = OneLayerModel(6, 97).train(walks, weights=chances, start=start, learning_rate=1.0, steps=50)
-    return int(np.argmax(run.accuracy > 1 / 6 + 1e-9))
+    return OneLayerModel(6, 97).train(walks, weights=chances, start=start, learning_rate=1.0, steps=50)
 
 
 @exercise(_CHAPTER, "a-loss-that-objects", "A loss that objects", level=2, minutes=30)

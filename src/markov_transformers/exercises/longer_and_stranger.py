@@ -50,7 +50,7 @@ class OtherEyes:
         if isinstance(answer, (list, tuple, set)) and not all(isinstance(name, str) for name in answer):
             raise Wrong('Give the predictors by name, as text, like ["transformer", "GIH"].')
         a_set(answer, ["FullHistoryMatch"], what="Your list of predictors")
-        return "Who compares whole windows needs not know which lags are parents."
+        return "Whoever compares whole windows need not know which lags are parents."
 
     def beats_unigram(answer):
         remarks = {"no": "Lag 1 is still a parent, and the model still matches on it."}

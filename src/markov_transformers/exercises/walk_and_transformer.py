@@ -107,7 +107,8 @@ class WavesThatDoNotMeet:
         show = "i = {}, j = {} and M = {}".format
         function(answer, _gram, cases, show=show, abs=1e-6, slips=slips)
         return (
-            "Beyond M a place shares the name of an earlier one, up to a sign: no model can tell them apart."
+            "Beyond M names come back: with the opposite sign, which turns a score around, and after "
+            "2 (M + 1) places the same, and those two no model can tell apart."
         )
 
 

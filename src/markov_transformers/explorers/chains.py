@@ -34,15 +34,15 @@ def two_and_three_states() -> Explorer:
     'Two states. Stationary law 0.80, 0.20. Second largest'
     """
     chances = [0, 0.02, 0.05, *np.arange(0.1, 1.01, 0.1)]
-    page = [0, 0.1, 0.4, 1]
+    three = {"states": "three"}
     return Explorer(
         _draw_small_chain,
         {
             "states": Choice("states", ["two", "three"], start="two", page=["two", "three"]),
-            "leave_0": Slider("chance to leave state 0", chances, start=0.1, page=page[1:]),
-            "leave_1": Slider("chance to leave state 1", chances, start=0.4, page=page),
-            "leave_2": Slider("chance to leave state 2 (if there is one)", chances, start=0.4),
-            "onward": Slider("share of leavers who go up (three states)", np.arange(0, 1.01, 0.1), start=0.8),
+            "leave_0": Slider("chance to leave state 0", chances, start=0.1, page=[0.02, 0.1, 1]),
+            "leave_1": Slider("chance to leave state 1", chances, start=0.4, page=[0, 0.05, 0.4, 0.8, 1]),
+            "leave_2": Slider("chance to leave state 2", chances, start=1, page=[0, 1], when=three),
+            "onward": Slider("share of leavers who go up", np.arange(0, 1.01, 0.1), start=1, when=three),
         },
         name="two-and-three-states",
         title="A small chain: where it is over time, from two starts, and the powers of its eigenvalues",
@@ -96,13 +96,15 @@ def _draw_small_chain(
     powers = eigenvalues[None, :] ** np.arange(2, _MOMENTS + 1)[:, None]
     kept["powers"].set_data(powers.real.ravel(), powers.imag.ravel())
     kept["eigenvalues"].set_data(eigenvalues.real, eigenvalues.imag)
-    shown = np.full((3, 3), np.nan)
-    shown[:n, :n] = P
-    kept["matrix"].set_data(shown)
-    kept["matrix"].axes.set(xticks=range(n), yticks=range(n))
-    for text, entry in zip(kept["entries"], shown.ravel()):
-        written = "" if np.isnan(entry) else f"{entry:.3g}"
-        text.set(text=written, color="black" if entry > 0.5 else "white")
+    edge = n - 0.5
+    kept["matrix"].set(data=P, extent=(-0.5, edge, edge, -0.5))
+    kept["matrix"].axes.set(xticks=range(n), yticks=range(n), xlim=(-0.5, edge), ylim=(edge, -0.5))
+    for (y, x), text in np.ndenumerate(kept["entries"]):
+        inside = max(x, y) < n
+        entry = P[y, x] if inside else 0
+        text.set(text=f"{entry:.3g}", color="black" if entry > 0.5 else "white", visible=inside)
+    for part in kept["third state"]:
+        part.set_visible(n == 3)
     chain = NGramChain(P, lags=(1,))
     apart = 0.5 * np.abs(laws[0][-1] - laws[1][-1]).sum()
     second = chain.second_eigenvalue
@@ -148,13 +150,15 @@ def _lay_out_small_chain(figure: Figure, kept: dict) -> None:
     (kept["eigenvalues"],) = disc.plot([], [], "o", color=BLACK, markersize=8)
     table = figure.add_subplot(grid[1, 1])
     kept["matrix"] = table.imshow(np.zeros((3, 3)), vmin=0, vmax=1)
-    kept["entries"] = [table.text(x, y, "", ha="center", va="center") for y in range(3) for x in range(3)]
+    centred = {"ha": "center", "va": "center"}
+    kept["entries"] = np.array([[table.text(x, y, "", **centred) for x in range(3)] for y in range(3)])
     table.set(title="transition matrix", xlabel="to", ylabel="from", xticks=range(3), yticks=range(3))
     table.grid(False)
     for spine in table.spines.values():
         spine.set_visible(False)
     handles = [Patch(color=color, label=f"state {i}") for i, color in enumerate(TOKEN_COLORS[:3])]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    legend = figure.legend(handles=handles, loc="outside lower center", ncols=3)
+    kept["third state"] = legend.get_patches()[2], legend.get_texts()[2]
     freeze_layout(figure)
 
 
@@ -281,11 +285,13 @@ def dirichlet() -> Explorer:
     >>> description[:46]
     'Concentration 0.1, lags 1 and 2, kernel 1: the'
     """
-    levels = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100]
+    levels = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100]  # every other on the page
     return Explorer(
         _draw_dirichlet,
         {
-            "concentration": Slider("concentration α", levels, start=0.1, page=[0.01, 0.1, 1, 10]),
+            "concentration": Slider(
+                "concentration α", levels, start=0.1, page=[0.001, 0.01, 0.1, 1, 10, 100]
+            ),
             "kernel": Slider("kernel number", range(1, 13), start=1, page=[1, 2, 3]),
             "lags": Choice("lags", list(_LAGS), start="1 and 2", page=["1", "1 and 2"]),
         },

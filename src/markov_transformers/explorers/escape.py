@@ -29,16 +29,16 @@ def escape_time() -> Explorer:
         _draw_escape_time,
         {
             "log_sigma": Slider(
-                "scale log₁₀ σ", np.arange(-7, -1.4, 0.5), start=-2, page=[-7, -6, -4, -3, -2, -1.5]
+                "scale log₁₀ σ", np.arange(-7, -1.4, 0.5), start=-3, page=[-6, -4, -3, -2, -1.5]
             ),
-            "learning_rate": Slider("learning rate η", [0.01, 0.1, 1, 3, 10, 30], start=10),
-            "seed": Slider("random start", range(6), start=0, page=[0, 1, 2, 3]),
+            "learning_rate": Slider("learning rate η", [0.01, 0.1, 1, 3, 10, 30], start=10, page=[0.01, 10]),
+            "seed": Slider("random start", range(6), start=0, page=[0, 1, 2]),
         },
         name="escape-time",
         title="Breaking the symmetry: p = 1, 6 nodes, population loss, unit-length embeddings",
         presets={
-            "As printed": {"learning_rate": 0.01},
-            "Summed loss": {},
+            "As printed": {"log_sigma": -2, "learning_rate": 0.01},
+            "Summed loss": {"log_sigma": -2},
             "Small start": {"log_sigma": -6},
             "Large start": {"log_sigma": -1.5},
         },
@@ -122,14 +122,16 @@ def _lay_out_escape_time(figure: Figure, kept: dict) -> None:
     (kept["accuracy"],) = top.plot([], [], color=BLUE, label="accuracy")
     (kept["share"],) = top.plot([], [], color=VERMILION, label="best class")
     top.axhline(1 / _NODES, color=BLACK, linestyle=":", linewidth=1.2)
-    top.set(xlim=(0, _STEPS), ylim=(0, 1.06), xlabel="iteration", title="accuracy and attention")
+    top.set(xlim=(0, _STEPS), ylim=(0, 1.06), xlabel="iteration")
     (kept["spread"],) = growth.plot([], [], color=VERMILION, label="measured")
     (kept["linear"],) = growth.plot([], [], color=BLACK, linestyle="--", linewidth=1.5, label="linear")
     growth.set(xlim=(0, _STEPS), ylim=(1e-9, 1e3), yscale="log", xlabel="iteration")
-    growth.set(title="spread of the scores Q")
-    growth.legend(loc="lower right")
     kept["law"] = [axes.axvline(0, color=BLACK, linestyle="--", linewidth=1) for axes in (top, growth)]
-    top.legend(loc="center right")
+    kept["law"][0].set_label("law")
+    for axes, title in ((top, "accuracy and attention"), (growth, "spread of the scores Q")):
+        axes.set_title(title, pad=24)
+        place = {"loc": "lower center", "bbox_to_anchor": (0.5, 0.98)}  # where no curve can pass
+        axes.legend(**place, ncols=3, fontsize=10, columnspacing=1)
     (kept["dots"],) = below.plot([], [], "o", color=VERMILION, markersize=4)
     kept["stems"] = below.vlines([1], 0, [0], color=VERMILION)
     below.set(xlim=(0, _LENGTH), ylim=(-0.03, 1.06), xlabel="column")

@@ -29,13 +29,14 @@ def deterministic_failure() -> Explorer:
     >>> description[:57]
     'log-loss, learning rate 1, N = 97, after 50 of 50 iterati'
     """
+    losses = ["log", "square", "logistic", "hinge", "exponential"]
     return Explorer(
         _draw_deterministic_failure,
         {
-            "remainder": Slider("N − 1 modulo K", range(_NODES), start=0, page=[0, 1, 3]),
-            "learning_rate": Slider("learning rate η", 10.0 ** np.arange(-3, 4), start=1, page=[0.001, 1]),
-            "iteration": Slider("iteration", range(_STEPS + 1), start=0, page=[0, 1, 2, 50], play=True),
-            "loss": Choice("loss", ["log", "square", "logistic", "hinge", "exponential"], start="log"),
+            "remainder": Slider("N − 1 modulo K", range(_NODES), start=0, page=[0, 1]),
+            "learning_rate": Slider("learning rate η", 10.0 ** np.arange(-3, 4), start=1, page=[1, 1000]),
+            "iteration": Slider("iteration", range(_STEPS + 1), start=0, page=[0, 1, 50], play=True),
+            "loss": Choice("loss", losses, start="log", page=["log", "square", "hinge"]),
         },
         name="deterministic-failure",
         title="A deterministic walk on 6 nodes: all walks of a length",
@@ -44,7 +45,7 @@ def deterministic_failure() -> Explorer:
             "Any loss: hinge": {"loss": "hinge", "iteration": 50},
             "Any rate: 1000": {"learning_rate": 1000, "iteration": 50},
             "One token more": {"remainder": 1, "iteration": 1},
-            "Learned, then lost": {"remainder": 1, "loss": "square", "learning_rate": 100, "iteration": 50},
+            "Learned, then lost": {"remainder": 1, "loss": "square", "learning_rate": 1000, "iteration": 50},
         },
         size=(7.2, 6.4),
     )
@@ -99,7 +100,10 @@ def _draw_deterministic_failure(
     kept["attention"].axes.set_ylim(-0.02 * top, top)
     _fill(kept["average"], kept["shares"], seen, ".3f")
     _fill(kept["value"], kept["entries"], V, ".3g")
-    tells = "is the same for all targets" if np.ptp(seen) < 1e-9 else "differs by target"
+    if seen.max() < 1e-9:
+        tells = "is zero: all attention is on the empty column"
+    else:
+        tells = "is the same for all targets" if np.ptp(seen) < 1e-9 else "differs by target"
     ended = f" The numbers overflowed at iteration {run.iterations[-1]}." if run.diverged else ""
     return (
         f"{loss}-loss, learning rate {learning_rate:g}, N = {length}, after {run.iterations[at]} of {_STEPS} "
@@ -126,8 +130,10 @@ def _lay_out_deterministic_failure(figure: Figure, kept: dict) -> None:
     (kept["curve"],) = top.plot([], [], color=BLUE)
     top.axhline(1, color=BLACK, linestyle="--", linewidth=1.2)
     top.axhline(1 / _NODES, color=BLACK, linestyle=":", linewidth=1.4)
+    for level, label in ((1, "best possible"), (1 / _NODES, "a guess")):
+        top.text(_STEPS, level - 0.03, label, ha="right", va="top", fontsize=10)
     (kept["now"],) = top.plot([], [], "o", color=VERMILION, markersize=9)
-    top.set(xlim=(-1, _STEPS + 1), ylim=(0, 1.06), xlabel="iteration", title="accuracy (dotted: a guess)")
+    top.set(xlim=(-1, _STEPS + 1), ylim=(0, 1.06), xlabel="iteration", title="accuracy")
     (kept["attention"],) = bottom.plot([], [], "o", color=VERMILION, markersize=3)
     kept["stems"] = bottom.vlines([1], 0, [0], color=VERMILION, linewidth=0.8)
     bottom.set(xlim=(0, _LENGTH + _NODES + 1), ylim=(0, 0.02), xlabel="position", title="mean attention")

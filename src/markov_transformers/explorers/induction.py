@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..explorer import Choice, Explorer, Slider
-from ..figures.induction import PREDICTOR_COLORS, MatchPicture, line_style
-from ..figures.style import freeze_layout
+from ..figures.induction import IN_WORDS, MatchPicture, line_style
+from ..figures.style import freeze_layout, looks_of
 from ..induction import best_report
 
 if TYPE_CHECKING:
@@ -48,15 +48,15 @@ def match_a_sequence() -> Explorer:
                 "sequence",
                 sequences,
                 sequences[0],
-                page=sequences[:2],
+                page=[name for name in sequences if name != "lags 1 and 2"],
                 free=f"your own, {_WINDOW + 1} to {_SHOWN} letters",
             ),
-            "subset": Choice("lags S", list(_SUBSETS), "{1, 2}", page=["{1}", "{1, 2}", "{1, 2, 3}"]),
+            "subset": Choice("lags S", list(_SUBSETS), "{1, 2}", page=["{1}", "{2}", "{1, 2}", "{1, 2, 3}"]),
             "seen": Slider(
                 "tokens seen L",
                 range(_WINDOW + 1, _SHOWN + 1),
                 start=22,
-                page=[8, 12, 17, 22, 30],
+                page=[8, 12, 22, 24],
                 play=True,
             ),
         },
@@ -127,12 +127,12 @@ def context_length() -> Explorer:
     return Explorer(
         _draw_context_length,
         {
-            "alpha": Slider("concentration α", _CONCENTRATIONS, start=0.3, page=[0.05, 0.1, 0.3, 1.0]),
-            "length": Slider("context length L", _LENGTHS, start=50, page=[10, 20, 50, 100, 1000], play=True),
-            "measure": Choice("measure", measures, start=measures[0]),
+            "alpha": Slider("concentration α", _CONCENTRATIONS, start=0.3, page=[0.1, 0.3, 1.0]),
+            "length": Slider("context length L", _LENGTHS, start=50, page=[10, 50, 100, 1000], play=True),
+            "measure": Choice("measure", measures, start=measures[0], page=[measures[0], measures[2]]),
         },
         name="context-length",
-        title="Five predictors: memory {1, 2}, three tokens, S* = {1, 2}, M = 3",
+        title="Five predictors: parents {1, 2}, three tokens, S* = {1, 2}, M = 3",
         presets={
             "More history hurts": {"alpha": 1.0, "length": 50},
             "Too little data to match": {"alpha": 1.0, "length": 10},
@@ -218,7 +218,9 @@ def _draw_context_length(figure: Figure, alpha: float, length: int, measure: str
         kept[name].set_ydata(values)
     low, high = min(v.min() for v in losses.values()), max(v.max() for v in losses.values())
     room = 0.06 * (high - low)
-    kept["curves"].set(ylim=(low - room, high + room), title=f"{measure}, α = {alpha:g}")
+    unit = f"{measure.split(',')[0]} in nats"
+    kept["curves"].set(ylim=(low - room, high + room), title=f"{measure}, α = {alpha:g}", ylabel=unit)
+    kept["bars"].set_xlabel(unit)
     kept["now"].set_xdata([length, length])
     left = min(0.0, 1.25 * min(now.values()))
     largest = max(now.values())
@@ -230,7 +232,7 @@ def _draw_context_length(figure: Figure, alpha: float, length: int, measure: str
     return (
         f"Concentration {alpha:g}, context of {length} tokens, measure: {measure}, "
         f"mean over {_CHAINS} chains. From best to worst: "
-        + ", ".join(f"{name} {now[name]:.3f}" for name in ranked)
+        + ", ".join(f"{IN_WORDS.get(name, name)} {now[name]:.3f}" for name in ranked)
         + f"; the best possible is {now['best possible']:.3f}."
     )
 
@@ -240,19 +242,19 @@ def _lay_out_context_length(figure: Figure, kept: dict, losses: dict[str, np.nda
     for name, values in losses.items():
         (kept[name],) = curves.plot(_LENGTHS, values, **line_style(name))
     kept["now"] = curves.axvline(_LENGTHS[0], color="0.5", linewidth=1.2)
-    curves.set(xscale="log", xlabel="context length L", ylabel="loss in nats", title="loss")
+    curves.set(xscale="log", xlabel="context length L", ylabel="log-loss in nats", title="loss")
     curves.set_xticks([10, 100, 1000], ["10", "100", "1000"])
     curves.minorticks_off()  # ticks take most of the drawing time
     kept["rectangles"] = bars.barh(
         range(len(losses)),
         np.ones(len(losses)),
-        color=[PREDICTOR_COLORS[name] for name in losses],
+        color=[looks_of(name)[0] for name in losses],
         height=0.6,
     )
     kept["texts"] = [bars.text(0, i, "", va="center", fontsize=11) for i in range(len(losses))]
-    bars.set_yticks(range(len(losses)), list(losses))
+    bars.set_yticks(range(len(losses)), [IN_WORDS.get(name, name) for name in losses])
     bars.axvline(0, color="0.3", linewidth=0.8)
-    bars.set(xlim=(0, 1), ylim=(len(losses) - 0.4, -0.6), xlabel="loss in nats", title="L")
+    bars.set(xlim=(0, 1), ylim=(len(losses) - 0.4, -0.6), xlabel="log-loss in nats", title="L")
     bars.grid(axis="y", visible=False)
     kept["curves"], kept["bars"] = curves, bars
     freeze_layout(figure)

@@ -41,7 +41,7 @@ def information_bars() -> Explorer:
                 start=0.3,
                 page=[0.01, 0.03, 0.1, 0.3, 1],
             ),
-            "noise": Slider("noise δ", np.arange(0, 0.91, 0.1), start=0, page=[0, 0.2]),
+            "noise": Slider("noise δ", np.arange(0, 0.91, 0.1), start=0, page=[0, 0.1, 0.2]),
         },
         name="information-bars",
         title="What 15 sets of lags tell, and what is left after the price: 500 chains over two tokens",

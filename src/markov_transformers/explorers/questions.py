@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,29 +18,32 @@ if TYPE_CHECKING:
     from ..one_layer import OneLayerRun
     from ..questions import BagOfWordsTest, TemplateTask
 
-_FINE, _COARSE, _STEPS = 20, 20, 1000  # each of the first iterations is kept, then every twentieth
+_FINE, _COARSE, _STEPS = 20, 20, 3000  # each of the first iterations is kept, then every twentieth
 _WORDS = 18  # of the longest question
+_SETS = (
+    "Task 2: I prefer an apple to an orange",
+    "Task 1: the most frequent of five",
+    "odd or even: how many apples among four",
+    "exchanged, no word twice",
+    "exchanged, nothing else",
+    "moved in a circle",
+)
+_TASK_2, _TASK_1, _PARITY, _EXCHANGED, _BARE, _CIRCLE = _SETS
 _PAIRS = {
-    "Task 2: I prefer an apple to an orange": (),
-    "Task 1: the most frequent of five": (),
-    "another word gives it away": (
-        ("Ann ate an apple with some bread: which fruit?", "apple"),
-        ("Ann ate an orange with some bread: which fruit?", "orange"),
-    ),
-    "exchanged, no word twice": (
+    _EXCHANGED: (
         ("Tom likes apple more than orange: which does he prefer?", "apple"),
         ("Tom likes orange more than apple: which does he prefer?", "orange"),
     ),
-    "exchanged, nothing else": (("apple orange", "apple"), ("orange apple", "orange")),
-    "moved in a circle": (
-        ("orange, pear, apple, apple", "orange"),
-        ("apple, orange, pear, apple", "apple"),
+    _BARE: (("apple orange", "apple"), ("orange apple", "orange")),
+    _CIRCLE: (
+        ("orange, pear, apple, apple: which is first?", "orange"),
+        ("apple, orange, pear, apple: which is first?", "apple"),
     ),
 }
 
 
 def two_questions() -> Explorer:
-    """Return the explorer that trains the one-layer transformer on a pair of questions.
+    """Return the explorer that trains the one-layer transformer on a set of questions.
 
     Examples
     --------
@@ -47,31 +51,33 @@ def two_questions() -> Explorer:
     >>> description[:70]
     'Task 2: I prefer an apple to an orange. Bag of words: at most 50 % of '
     """
-    shown = [0, 1, 2, 3, 5, 10, 20, 40, 60, *range(100, _STEPS + 1, 100)]
-    pairs = list(_PAIRS)
-    zero = {"sigma": 0, "iteration": 1000}
+    shown = [0, 1, 2, 3, 5, 10, 20, 40, 60, *range(100, 1000, 100), *range(1000, _STEPS + 1, 500)]
+    zero, random = ({"sigma": sigma, "iteration": _STEPS} for sigma in (0, 0.01))
     return Explorer(
         _draw_two_questions,
         {
             "questions": Choice(
                 "questions",
-                pairs,
-                start=pairs[0],
-                page=pairs,
+                _SETS,
+                start=_TASK_2,
+                page=_SETS,
                 free="your own: question answer / question answer",
             ),
-            "sigma": Slider("random start σ", [0, 0.0001, 0.001, 0.01, 0.1], start=0.01),
+            "sigma": Slider("random start σ", [0, 0.0001, 0.001, 0.01, 0.1], start=0, page=[0, 0.01]),
             "learning_rate": Slider("learning rate η", [0.03, 0.1, 0.3, 1], start=0.1),
             "seed": Slider("seed of the start", range(10), start=0),
-            "iteration": Slider("iteration", shown, start=100, page=[3, 20, 100, 1000], play=True),
+            "iteration": Slider("iteration", shown, start=100, page=[20, 100, _STEPS], play=True),
         },
         name="two-questions",
-        title="Two questions with the same words: does order get through?",
+        title="Questions: does the order of the words get through?",
         presets={
-            "The paper's failure": {"questions": pairs[0], "iteration": 100},
-            "The words tell": {"questions": pairs[2], "sigma": 0, "iteration": 20},
-            "Stuck for ever": {"questions": pairs[3], **zero},
-            "Equal bags, yet learned": {"questions": pairs[5], "sigma": 0, "iteration": 20},
+            "The paper's failure": {"sigma": 0.01, "iteration": 100},
+            "Counting is enough": {"questions": _TASK_1, "iteration": 100},
+            "Odd or even": {"questions": _PARITY, **zero},
+            "Stuck for ever": {"questions": _BARE, **zero},
+            "Noise breaks the tie": {"questions": _BARE, **random},
+            "Equal bags, yet learned": {"questions": _CIRCLE, **zero},
+            "Learned, then lost": {"questions": _CIRCLE, **random},
         },
         size=(7.2, 4.8),
     )
@@ -81,14 +87,21 @@ def two_questions() -> Explorer:
 def _task(questions: str) -> tuple[TemplateTask, BagOfWordsTest]:
     from ..questions import TemplateTask, majority_task, preference_task
 
-    names = list(_PAIRS)
-    if questions == names[0]:
+    if questions == _TASK_2:
         task = preference_task()
-    elif questions == names[1]:
+    elif questions == _TASK_1:
         task = majority_task()
+    elif questions == _PARITY:
+        task = TemplateTask(_parity(), vocabulary=("apple", "pear", "even", "odd"))
     else:
         task = TemplateTask(_PAIRS.get(questions) or _typed(questions))
     return task, task.bag_of_words()
+
+
+def _parity() -> list[tuple[str, str]]:
+    """Return all lists of four fruits, each with the answer whether it has an odd number of apples."""
+    lists = product(("apple", "pear"), repeat=4)
+    return [(" ".join(fruit), ("even", "odd")[fruit.count("apple") % 2]) for fruit in lists]
 
 
 def _typed(questions: str) -> list[tuple[str, str]]:
@@ -149,10 +162,11 @@ def _draw_two_questions(
     verdict = f"at most {100 * bag.accuracy:.0f} % of answers right without order"
     kept["verdict"].set_text(f"bag of words: {verdict}")
     highest = words[int(weights[: len(words)].argmax())]
+    start = f"Start σ = {sigma:g}, seed {seed}" if sigma else "Start from zero"
     stopped = " Training stopped here: the loss is no longer finite." if iterations[at] < iteration else ""
     return (
-        f"{questions}. Bag of words: {verdict}. Start σ = {sigma:g}, seed {seed}, learning rate "
-        f"{learning_rate:g}, after {iterations[at]} iterations: accuracy {accuracy[at]:.3f}; "
+        f"{questions}. Bag of words: {verdict}. {start}, learning rate {learning_rate:g}, "
+        f"after {iterations[at]} iterations: accuracy {accuracy[at]:.3f}; "
         f"most attention on “{highest}”, {weights[: len(words)].max():.3f} of it.{stopped}"
     )
 

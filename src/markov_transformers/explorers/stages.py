@@ -9,8 +9,8 @@ import numpy as np
 
 from ..explorer import Explorer, Slider
 from ..figures.information import name_of
-from ..figures.stages import draw_regions, looks_of, region_patch
-from ..figures.style import BLACK, BLUE, VERMILION, freeze_layout
+from ..figures.stages import draw_regions, region_patch
+from ..figures.style import BLACK, BLUE, VERMILION, freeze_layout, looks_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,9 +40,9 @@ def stage_one() -> Explorer:
     return Explorer(
         _draw_stage_one,
         {
-            "concentration": Slider("concentration α", _CONCENTRATIONS, start=0.1, page=[0.01, 0.03, 0.1, 1]),
-            "gap": Slider("copying gap", _GAPS, start=2.99, page=[1, 2, 2.99, 4, 8]),
-            "a": Slider("scale a(0)", [0.001, 0.01, 0.1, 1, 3, 10], start=0.01),
+            "concentration": Slider("concentration α", _CONCENTRATIONS, start=0.1, page=[0.01, 0.1, 1]),
+            "gap": Slider("copying gap", _GAPS, start=2.99, page=[1, 2.99, 4, 8]),
+            "a": Slider("scale a(0)", [0.001, 0.01, 0.1, 1, 3, 10], start=0.01, page=[0.01, 1, 10]),
         },
         name="stage-one",
         title=f"Stage I on {_CHAINS:,} chains of {_LENGTH} tokens",

@@ -33,9 +33,9 @@ def construction() -> Explorer:
     return Explorer(
         _draw_construction,
         {
-            "rho": Slider("position weight ρ", [0, 1, 2, 3, 4, 6, 8, 12], start=3, page=[0, 1, 3, 6, 12]),
-            "a": Slider("scale a", [0, 1, 3, 6, 10, 30, 100, 300], start=3, page=[0, 3, 10, 30, 300]),
-            "sequence": Choice("sequence", sequences, sequences[0]),
+            "rho": Slider("position weight ρ", [0, 1, 2, 3, 4, 6, 8, 12], start=3, page=[0, 1, 3, 12]),
+            "a": Slider("scale a", [0, 1, 3, 6, 10, 30, 100, 300], start=3, page=[3, 10, 30, 300]),
+            "sequence": Choice("sequence", sequences, sequences[0], page=sequences[:2]),
         },
         name="construction",
         title="A transformer set by hand: S = {1, 2}, window M = 3, three tokens",
@@ -143,7 +143,7 @@ def _lay_out_construction(figure: Figure, kept: dict) -> None:
     ]
     strip.set(xlim=(0.4, _SHOWN + 0.6), ylim=(-0.08, 1.08), title="tokens; matches lit, the query framed")
     strip.axis("off")
-    kept["scores"] = _bars(scores, _SHOWN, "scores: how alike the pasts are")
+    kept["scores"] = _bars(scores, _SHOWN, "scores")
     kept["weights"] = _bars(weights, _SHOWN, "attention: who votes")
     for axes in (scores, weights):
         axes.set(xlim=(0.4, _SHOWN + 0.6), ylim=(0, 1.03), yticks=(0, 1), xticks=(1, 5, 10, 15, _SHOWN))

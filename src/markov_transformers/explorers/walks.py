@@ -27,12 +27,12 @@ def learning_the_walk() -> Explorer:
     >>> description[:44]
     'p = 0.5, learning rate 1, after 10 of 50 ite'
     """
-    shown = [0, 1, 2, 3, 4, 6, 10, 20, 50]
+    shown = [0, 1, 2, 3, 10, 50]
     return Explorer(
         _draw_learning_the_walk,
         {
             "p": Slider("step up p", np.arange(0.1, 0.91, 0.1), start=0.7, page=[0.5, 0.7, 0.9]),
-            "learning_rate": Slider("learning rate η", [0.03, 0.1, 0.3, 1, 3], start=1),
+            "learning_rate": Slider("learning rate η", [0.03, 0.1, 0.3, 1, 3], start=1, page=[0.03, 1]),
             "iteration": Slider("iteration", range(_STEPS + 1), start=3, page=shown, play=True),
         },
         name="learning-the-walk",

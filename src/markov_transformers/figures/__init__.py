@@ -24,7 +24,7 @@ from .construction import (
     transformer_blocks,
     window_table,
 )
-from .escape import accuracy_and_divergence, escape_times, readings
+from .escape import accuracy_and_divergence, chosen_columns, escape_times, readings
 from .failure import (
     accuracy_over_lengths,
     broken_symmetry,
@@ -65,6 +65,7 @@ __all__ = [
     "attention_by_word",
     "best_reports",
     "broken_symmetry",
+    "chosen_columns",
     "circle",
     "classifier_growth",
     "classifier_speeds",

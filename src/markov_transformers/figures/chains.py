@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,13 +19,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TOKEN_COLORS = (BLUE, ORANGE, SKY, VERMILION)  # dark, light, middle: told apart without colour too
+TOKEN_COLORS = (ORANGE, BLUE, SKY, VERMILION)  # light, dark, middle: told apart without colour too
 
 
 def state_diagrams(
     transitions: Mapping[str, np.ndarray], *, names: Sequence[str] | None = None, numbers: bool = True
 ) -> Figure:
-    """Draw chains as states and arrows, with the probabilities written beside the arrows."""
+    """Draw chains as states and arrows, with the probabilities written beside the arrows.
+
+    States that have names have the colours of the tokens that `sequences` draws.
+    """
     transitions = given.mapping("transitions", transitions, given.square)
     if names is not None:
         given.words("names", names, max(map(len, transitions.values())))
@@ -50,6 +54,7 @@ def _state_diagram(axes: Axes, values: np.ndarray, names: Sequence[str] | None, 
     angle = (np.pi if n == 2 else np.pi / 2) - 2 * np.pi * np.arange(n) / n
     place = np.stack([np.cos(angle), np.sin(angle)], axis=1)  # (n, 2)
     radius = 0.26
+    colors = [BLUE] * n if names is None else itertools.islice(itertools.cycle(TOKEN_COLORS), n)
     names = [str(i) for i in range(n)] if names is None else names
 
     def arrow(start: np.ndarray, end: np.ndarray, bend: float, chance: float) -> None:
@@ -60,7 +65,7 @@ def _state_diagram(axes: Axes, values: np.ndarray, names: Sequence[str] | None, 
                 connectionstyle=f"arc3,rad={bend}",
                 arrowstyle="-|>,head_width=3,head_length=6",
                 color="0.25",
-                linewidth=0.8 + 1.6 * chance,
+                linewidth=0.7 + 4 * chance**2,
                 shrinkA=0,
                 shrinkB=0,
                 zorder=1,
@@ -86,18 +91,19 @@ def _state_diagram(axes: Axes, values: np.ndarray, names: Sequence[str] | None, 
             arrow(start, end, 0.22, chance)
             middle = (start + end) / 2
             label(middle + (0.11 * np.linalg.norm(end - start) + 0.17) * right, chance)
-    for (x, y), name in zip(place, names):
-        axes.add_patch(_disc(x, y, radius))
-        axes.text(x, y, name, ha="center", va="center", color="white", fontsize=12, zorder=3)
+    for (x, y), name, color in zip(place, names, colors):
+        axes.add_patch(_disc(x, y, radius, color))
+        ink = "black" if color == ORANGE else "white"
+        axes.text(x, y, name, ha="center", va="center", color=ink, fontsize=12, zorder=3)
     wide = 1.5 if not np.diag(values).any() else 2.15 if numbers or n == 2 else 1.75
     axes.set(xlim=(-wide, wide), ylim=(-wide, wide) if n > 2 else (-0.95, 0.95), aspect="equal")
     axes.axis("off")
 
 
-def _disc(x: float, y: float, radius: float) -> object:
+def _disc(x: float, y: float, radius: float, color: str) -> object:
     from matplotlib.patches import Circle
 
-    return Circle((x, y), radius, facecolor=BLUE, edgecolor="white", linewidth=1.5, zorder=2)
+    return Circle((x, y), radius, facecolor=color, edgecolor="white", linewidth=1.5, zorder=2)
 
 
 def spectra(transitions: Mapping[str, np.ndarray], *, ellipses: Mapping[str, float] | None = None) -> Figure:

@@ -43,10 +43,10 @@ def transformer_blocks() -> Figure:
             _box(axes, x, color)
             axes.text(x + 9, 31, name, ha="center", color=color, fontsize=14, weight="bold")
             axes.text(x + 9, 27.3, layer, ha="center", fontsize=9.5)
-            axes.text(x + 9, 18, task, ha="center", fontsize=9, color="0.25", linespacing=1.5)
+            axes.text(x + 9, 18, task, ha="center", fontsize=8.5, color="0.25", linespacing=1.5)
             axes.text(x + 9, 12.6, parameter, ha="center", fontsize=11, style="italic", color=color)
         arrows = [
-            (0, 11, "X̃", "(L+1) × d"),
+            (0, 11, r"$\tilde{\mathrm{X}}$", "(L+1) × d"),
             (29, 41, "V", "H blocks"),
             (59, 71, "U", "features"),
             (89, 100, "y", "d numbers"),
@@ -248,6 +248,8 @@ def spliced(sequences: Mapping[str, Sequence[int]], pieces: Mapping[str, Sequenc
 def window_table(counts: WindowCounts, sequence: int) -> Figure:
     """Draw the window counts of one sequence: how often each window was followed by each token.
 
+    Windows are written newest token first; that of the query is in bold.
+
     Parameters
     ----------
     counts : WindowCounts
@@ -265,13 +267,13 @@ def window_table(counts: WindowCounts, sequence: int) -> Figure:
     with style():
         figure = new_figure(7.2, 3.3)
         axes = figure.subplots()
-        matrix(axes, table.T, labels=("window, oldest token first", "next token"), aspect="auto")
+        matrix(axes, table.T, labels=("window, newest token first", "next token"), aspect="auto")
         for text in axes.texts:
             text.remove()
         for (i, k), count in np.ndenumerate(table):
             color = "black" if count > table.max() / 2 else "white"
             axes.text(i, k, f"{count:.0f}", ha="center", va="center", color=color, fontsize=11)
-        names = ["".join(map(str, window[::-1])) for window in windows]
+        names = ["".join(map(str, window)) for window in windows]
         axes.set_xticks(range(len(names)), names, rotation=60 if len(names) > 12 else 0)
         for label, window in zip(axes.get_xticklabels(), windows):
             if np.array_equal(window, counts.queries[sequence]):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..one_layer import OneLayerRun
 from . import _given as given
 from .style import BLACK, BLUE, GREEN, VERMILION, new_figure, style
 
@@ -70,6 +71,7 @@ def escape_times(measured: Mapping[str, object]) -> Figure:
             (logs, "accuracy", GREEN, "^", "p = 1: accuracy, population"),
             (walk_logs, "walk", BLUE, "D", "p = 0.5: accuracy"),
         )
+        decades = np.arange(2, 2 * np.ceil(logs.max() / np.log(100)) + 1, 2)
         for axes, power in zip(panels, (1, 2)):
             for x, name, color, marker, label in lines:
                 times = measured[name]
@@ -78,6 +80,9 @@ def escape_times(measured: Mapping[str, object]) -> Figure:
                 axes.errorbar(
                     x**power, median, bars, color=color, marker=marker, capsize=3, lw=1.5, label=label
                 )
+            scales = axes.secondary_xaxis("top")
+            scales.set_xticks((decades * np.log(10)) ** power, [f"$10^{{-{n:.0f}}}$" for n in decades])
+            scales.set_xlabel("σ")
             law = np.median(measured["law"], axis=1)
             axes.plot(
                 logs**power, law, color=VERMILION, linestyle="--", lw=1.5, label="law, from the start alone"
@@ -85,6 +90,30 @@ def escape_times(measured: Mapping[str, object]) -> Figure:
         panels[0].set(xlabel="log(1/σ)", ylabel="iterations", ylim=(0, None))
         panels[1].set(xlabel="log(1/σ) squared")
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return figure
+
+
+def chosen_columns(runs: Mapping[str, OneLayerRun]) -> Figure:
+    """Draw the attention on each column after training; the class of the largest is in another colour.
+
+    One panel for each of up to three runs on the deterministic walk. Columns K apart are one lag class.
+    """
+    runs = given.mapping("runs", runs, given.instance(OneLayerRun), most=3)
+    with style():
+        figure = new_figure(7.2, 0.7 + 1.6 * len(runs))
+        panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False).ravel()
+        for axes, (label, run) in zip(panels, runs.items()):
+            n_nodes, weights = run.value.shape[1], run.attention[-1, :-1]
+            columns = np.arange(1, len(weights) + 1)
+            best = int(weights.argmax()) + 1
+            same = (columns - best) % n_nodes == 0
+            for part, color, marker in ((~same, BLUE, "."), (same, VERMILION, "o")):
+                axes.vlines(columns[part], 0, weights[part], color=color, linewidth=2)
+                axes.plot(columns[part], weights[part], marker, color=color, markersize=4)
+            lag_class = (len(weights) + 1 - best) % n_nodes
+            axes.set(title=f"{label}: lag class {lag_class}, most on column {best}", ylim=(-0.04, 1.08))
+        panels[-1].set(xlim=(0, len(weights) + 1), xlabel="column")
+        figure.supylabel("attention", fontsize=12)
     return figure
 
 

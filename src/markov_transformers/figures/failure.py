@@ -80,7 +80,7 @@ def accuracy_over_lengths(
         axes.axhline(1 / n_nodes, color=BLACK, linestyle=":", linewidth=1.4)
         axes.set(ylim=(0, 1.08), xlabel="length N (shaded: K divides N − 1)", ylabel="accuracy")
         axes.set_xticks(list(lengths)[:: 1 + len(lengths) // 16])
-        axes.legend(loc="center right", framealpha=0.9, frameon=True)
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, borderaxespad=0.2)
     return figure
 
 
@@ -92,8 +92,8 @@ def broken_symmetry(
 ) -> Figure:
     """Draw the accuracy of up to four runs, and on a log scale how far attention is from even.
 
-    Runs whose attention is exactly even appear on the left only. Predictions are dashed. The right
-    panel ends at iteration `until`.
+    Runs whose attention is exactly even appear on the left only. Predictions are dashed. Both panels
+    end at iteration `until`.
     """
     runs = given.mapping("runs", runs, given.instance(OneLayerRun), most=4)
     predictions = given.some("predictions", predictions, runs, given.curve)
@@ -111,7 +111,8 @@ def broken_symmetry(
                 right.plot(*predictions[label], "--", color=color, linewidth=1.4)
         left.set(xlabel="iteration", title="accuracy", ylim=(0, 1.05))
         right.set(xlabel="iteration", title="unevenness of attention", yscale="log", ylim=(1e-15, 1e3))
-        right.set_xlim(0, until)
+        for axes in (left, right):
+            axes.set_xlim(-0.02 * until, until)
         left.legend(loc="center right", fontsize=10)
     return figure
 

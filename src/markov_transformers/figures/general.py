@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import _validation as check
 from . import _given as given
-from .style import COLORS, new_figure, style
+from .style import COLORS, color_of_label, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,6 +93,8 @@ def curves(
 ) -> Figure:
     """Draw labelled curves in one panel; those named in `dashed` are references.
 
+    A curve whose label starts with a set of lags, or is the name of a predictor, has its colour.
+
     Parameters
     ----------
     curves : mapping of str to pair of arrays, shape (n_points,)
@@ -111,11 +114,18 @@ def curves(
     with style():
         figure = new_figure(7.2, 3.6)
         axes = figure.subplots()
-        for color, (label, (x, y)) in zip(COLORS * 2, curves.items()):
+        for color, (label, (x, y)) in zip(_colors(curves), curves.items()):
             axes.plot(x, y, linestyle="--" if label in dashed else "-", color=color, label=label)
         axes.set(xlabel=labels[0], ylabel=labels[1], xscale=x_scale, yscale=y_scale, title=title)
         axes.legend()
     return figure
+
+
+def _colors(labels: Iterable[str]) -> list[str]:
+    """Return a colour for each label: its own where it has one, and the others in turn."""
+    own = [color_of_label(label) for label in labels]
+    rest = itertools.cycle([color for color in COLORS if color not in own])
+    return [color or next(rest) for color in own]
 
 
 def _short(value: float) -> str:

@@ -11,20 +11,18 @@ import numpy as np
 from .. import _validation as check
 from ..induction import GeneralizedInductionHead
 from . import _given as given
-from .style import BLACK, BLUE, COLORS, GREEN, ORANGE, PURPLE, VERMILION, freeze_layout, new_figure, style
+from .style import BLACK, BLUE, COLORS, VERMILION, freeze_layout, looks_of, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _PER_ROW, _MOST = 16, 48
 _SOFT = 0.25  # how much of its colour a token shows where it is not lit
-PREDICTOR_COLORS = {
-    "Unigram": ORANGE,
-    "InductionHead": PURPLE,
-    "GIH": BLUE,
-    "FullHistoryMatch": VERMILION,
-    "BayesOptimal": GREEN,
-    "best possible": BLACK,
+IN_WORDS = {
+    "InductionHead": "induction head",
+    "FullHistoryMatch": "full-history match",
+    "BayesOptimal": "Bayes-optimal",
+    "Unigram": "unigram",
 }
 
 
@@ -219,7 +217,11 @@ def match_kernels(grams: Mapping[str, np.ndarray], *, first: int = 1) -> Figure:
 
 
 def predictor_losses(
-    losses: Mapping[str, Mapping[str, np.ndarray]], lengths: Sequence[int], *, ylabel: str
+    losses: Mapping[str, Mapping[str, np.ndarray]],
+    lengths: Sequence[int],
+    *,
+    ylabel: str,
+    scale: str = "linear",
 ) -> Figure:
     """Draw the losses of predictors over the context length, one panel for each setting.
 
@@ -231,8 +233,11 @@ def predictor_losses(
         Context lengths L.
     ylabel : str
         Name of the loss.
+    scale : {'linear', 'log'}, default 'linear'
+        Of the losses.
     """
     lengths, ylabel = given.sizes("lengths", lengths), given.text("ylabel", ylabel)
+    scale = given.scale("scale", scale)
     curves = partial(given.mapping, check_part=given.array(len(lengths)))
     losses = given.mapping("losses", losses, curves)
     with style():
@@ -240,8 +245,8 @@ def predictor_losses(
         panels = figure.subplots(1, len(losses), squeeze=False)[0]
         for axes, (title, curves) in zip(panels, losses.items()):
             for name, values in curves.items():
-                axes.plot(lengths, values, **line_style(name), label=name)
-            axes.set(xscale="log", xlabel="context length L", title=title)
+                axes.plot(lengths, values, **line_style(name), label=IN_WORDS.get(name, name))
+            axes.set(xscale="log", yscale=scale, xlabel="context length L", title=title)
         panels[0].set_ylabel(ylabel)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=3)
@@ -250,10 +255,13 @@ def predictor_losses(
 
 def line_style(name: str) -> dict:
     """Return how the curve of a predictor is drawn, in all figures alike."""
+    if name == "transformer":  # a ring around what it imitates
+        return {"color": BLACK, "linestyle": "", "marker": "o", "markersize": 9, "fillstyle": "none"}
     marks = {"Unigram": "s", "InductionHead": "^", "FullHistoryMatch": "v", "BayesOptimal": "D"}
+    color, dashes = looks_of(name)
     return {
-        "color": PREDICTOR_COLORS.get(name, BLACK),
-        "linestyle": "--" if name == "best possible" else "-",
+        "color": color,
+        "linestyle": dashes,
         "linewidth": 1.4 if name == "best possible" else 2,
         "marker": "" if name == "best possible" else marks.get(name, "o"),
         "markersize": 4.5,

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _validation as check
 from . import _given as given
-from .style import BLACK, BLUE, COLORS, GREEN, ORANGE, PURPLE, SKY, VERMILION, YELLOW, new_figure, style
+from .style import BLACK, BLUE, COLORS, SKY, VERMILION, looks_of, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,7 +141,7 @@ def winner_maps(
     sets = {title: list(values) for title, values in maps.items()}
     found = {sets[title][i] for title, grid in grids.items() for i in np.unique(grid)}
     shown = sorted(found, key=lambda s: (len(s), s))
-    palette = [SKY, ORANGE, BLUE, VERMILION, GREEN, PURPLE, YELLOW][: len(shown)]
+    palette = [looks_of(subset)[0] for subset in shown]
     step = side[1] - side[0]
     extent = (side[0] - step / 2, side[-1] + step / 2) * 2
     with style():
@@ -187,12 +187,12 @@ def selection_over_concentration(
         winners = _winners(at, parents)[np.max(list(at.values()), axis=0) > 1e-9]
         for subset in counted:
             shares[subset][i] = np.mean(winners == list(at).index(subset))
-    color_of = dict(zip(dict.fromkeys([*averaged, *counted]), COLORS))
     with style():
         figure = new_figure(7.2, 6.0)
         top, bottom = figure.subplots(2, 1, sharex=True)
         for subset, values_of in averages.items():
-            top.plot(concentrations, values_of, color=color_of[subset], label=name_of(subset))
+            color, dashes = looks_of(subset)
+            top.plot(concentrations, values_of, dashes, color=color, label=name_of(subset))
         top.set_title("average over chains, relative to the parents", loc="left")
         top.set(xscale="log", ylim=(0, 1.15))
         top.legend(loc="lower left", ncols=2)
@@ -201,7 +201,7 @@ def selection_over_concentration(
             concentrations,
             *shares.values(),
             rest,
-            colors=[*(color_of[s] for s in counted), "0.7"],
+            colors=[*(looks_of(subset)[0] for subset in counted), "0.7"],
             labels=[*map(name_of, counted), "others"],
         )
         bottom.set_title("share of single chains that each set wins", loc="left")
@@ -223,12 +223,12 @@ def information_scatter(
     with style():
         figure = new_figure(7.2, 4.0)
         axes = figure.subplots()
-        for color, marker, subset in zip(COLORS, "os^D", shown):
+        for marker, subset in zip("os^D", shown):
             axes.plot(
                 chi2[subset],
                 shannon[subset],
                 marker,
-                color=color,
+                color=looks_of(subset)[0],
                 markersize=3.5,
                 alpha=0.6,
                 label=name_of(subset),
@@ -262,7 +262,8 @@ def estimates_over_context(
         figure = new_figure(7.2, 4.0)
         columns = figure.subplots(1, len(panels), squeeze=False)[0]
         for axes, (title, (estimates, exact)) in zip(columns, panels.items()):
-            for color, subset in zip(COLORS, shown):
+            for subset in shown:
+                color = looks_of(subset)[0]
                 heights = [values[subset] for values in estimates]
                 axes.plot(lengths, heights, "o-", color=color, markersize=4, label=name_of(subset))
                 axes.axhline(exact[subset], color=color, linestyle="--", linewidth=1.4)

@@ -12,8 +12,7 @@ from .. import _validation as check
 from ..dynamics import Trajectory
 from . import _given as given
 from .information import name_of
-from .stages import looks_of
-from .style import BLACK, BLUE, COLORS, VERMILION, new_figure, style
+from .style import BLACK, BLUE, COLORS, VERMILION, looks_of, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +43,7 @@ def time_scales(times: np.ndarray, selector: np.ndarray, copier: np.ndarray, a: 
         left.plot(times, np.maximum(selector, 1e-6), color=BLUE, label="selector")
         left.plot(times, copier, color=VERMILION, linestyle="--", label="copier")
         left.set(xscale="log", yscale="log", ylim=(1e-4, 1.5), xlabel="time", title="what is left to learn")
-        left.legend(loc="lower left")
+        left.legend(loc="upper right")
         right.plot(times, a, color=BLACK)
         right.set(xscale="log", xlabel="time", title="scale a of the classifier")
     return figure
@@ -135,7 +134,7 @@ def joint_summary(run: Trajectory, sets: Sequence[Subset], *, learning_rate: flo
 
 
 def projections(rows: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
-    """Draw small matrices with three decimals, a row of panels for each entry of `rows`.
+    """Draw small matrices with three decimals on one scale, a row of panels for each entry of `rows`.
 
     Parameters
     ----------
@@ -152,12 +151,13 @@ def projections(rows: Mapping[str, Mapping[str, np.ndarray]]) -> Figure:
         largest = max(np.abs(m).max() for matrices in rows.values() for m in matrices.values())
         for line, (title, matrices) in zip(panels, rows.items(), strict=True):
             for axes, (name, values) in zip(line, matrices.items(), strict=True):
-                axes.imshow(values, cmap="RdBu", vmin=-largest, vmax=largest)
+                image = axes.imshow(values, cmap="RdBu", vmin=-largest, vmax=largest)
                 for (i, j), value in np.ndenumerate(values):
                     color = "white" if abs(value) > 0.6 * largest else "black"
-                    text = f"{value:.3f}".replace("-", "−")
+                    text = f"{round(value, 3) + 0:.3f}".replace("-", "−")
                     axes.text(j, i, text, ha="center", va="center", color=color, fontsize=9)
                 axes.set(title=name, xticks=[], yticks=[])
                 axes.grid(False)
             line[0].set_ylabel(title)
+        figure.colorbar(image, ax=panels, shrink=0.6, aspect=30)
     return figure

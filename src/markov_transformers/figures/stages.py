@@ -15,28 +15,13 @@ from ..selection import SelectionMap
 from . import _given as given
 from .general import matrix
 from .information import name_of
-from .style import BLACK, BLUE, COLORS, GREEN, ORANGE, PURPLE, SKY, VERMILION, new_figure, style
+from .style import BLACK, COLORS, looks_of, new_figure, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Subset = tuple[int, ...]
-
-_LOOKS = {  # sets of at most two of three heads; single heads are dashed
-    (): ("0.55", ":"),
-    (1,): (SKY, "--"),
-    (2,): (GREEN, "--"),
-    (3,): (ORANGE, "--"),
-    (1, 2): (BLUE, "-"),
-    (1, 3): (PURPLE, "-"),
-    (2, 3): (VERMILION, "-"),
-}
-
-
-def looks_of(subset: Subset) -> tuple[str, str]:
-    """Return the colour and the dashes that a set of heads has in every figure."""
-    return _LOOKS.get(subset, ("0.3", "-."))
 
 
 def selector_race(
@@ -124,7 +109,7 @@ def classifier_speeds(
 ) -> Figure:
     """Draw the speed of a against a on a logarithmic scale, one panel for each group of curves.
 
-    Where a speed is negative, a cross marks the place and the curve stops. `slopes` holds for each
+    A curve stops before its speed turns negative, at a cross. `slopes` holds for each
     panel reference slopes, each with the point (a, speed) that its dotted line goes through.
     """
     curves = partial(given.mapping, check_part=given.curve, most=len(COLORS))
@@ -142,34 +127,48 @@ def classifier_speeds(
                 if stop.size:
                     axes.plot(a[end - 1], speed[end - 1], "X", color=color, markersize=9)
             for slope, (at, height) in slopes.get(title, {}).items():
-                x = np.array([at, a[-1]])
-                axes.plot(x, height * np.exp(slope * (x - at)), ":", color=BLACK, linewidth=1.4)
-                axes.annotate(
-                    f"slope {slope:g}".replace("-", "−"),
-                    (x.mean(), height * np.exp(slope * (x.mean() - at))),
-                    xytext=(4, 4),
-                    textcoords="offset points",
-                    fontsize=10,
-                )
+                _draw_slope(axes, slope, (at, height), a[-1], floor)
             axes.set(title=title, xlabel="a", yscale="log", ylim=(floor, 1))
-            axes.legend(loc="lower left", fontsize=10)
         columns[0].set_ylabel("speed of a")
+        handles, labels = columns[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
     return figure
+
+
+def _draw_slope(axes: Axes, slope: float, start: tuple[float, float], end: float, floor: float) -> None:
+    """Draw a dotted line of a slope, with a label above it, or below where the line leaves the panel."""
+    at, height = start
+    leaves = at + np.log(floor / height) / slope if slope < 0 < height - floor else end
+    x = np.array([at, min(leaves, end)])
+    axes.plot(x, height * np.exp(slope * (x - at)), ":", color=BLACK, linewidth=1.4)
+    side, offset = ("right", (-4, -12)) if leaves < end else ("left", (4, 4))
+    axes.annotate(
+        f"slope {slope:g}".replace("-", "−"),
+        (x.mean(), height * np.exp(slope * (x.mean() - at))),
+        xytext=offset,
+        textcoords="offset points",
+        ha=side,
+        fontsize=10,
+    )
 
 
 def phase_diagram(
     predicted: SelectionMap,
     trained: Sequence[SelectionMap],
     thresholds: np.ndarray,
+    *,
+    ringed: Sequence[tuple[float, float]] | None = None,
 ) -> Figure:
     """Draw which set Stage I selects: predicted regions, trained runs as dots, the threshold as a line.
 
     Runs are dots in the colour of the set that won, one beside the other for several data sets. The
-    thresholds belong to the concentrations of `predicted`.
+    thresholds belong to the concentrations of `predicted`. `ringed` are points, each a concentration and
+    a gap, that get a ring.
     """
     predicted = given.instance(SelectionMap)("predicted", predicted)
     trained = given.each("trained", trained, given.instance(SelectionMap))
     thresholds = given.array(len(predicted.concentrations), finite=True)("thresholds", thresholds)
+    ringed = given.optional(partial(given.each, check_part=_point))("ringed", ringed)
     with style():
         figure = new_figure(7.2, 4.6)
         axes = figure.subplots()
@@ -189,6 +188,8 @@ def phase_diagram(
                     linewidth=0.7,
                     zorder=3,
                 )
+        for alpha, gap in ringed or []:
+            axes.plot(alpha, gap, "o", fillstyle="none", color=BLACK, markersize=21, markeredgewidth=2)
         axes.plot(predicted.concentrations, thresholds, "--", color=BLACK, label="threshold (3.6)")
         top = max(np.ceil(thresholds.max()), *(found.gaps.max() for found in trained))
         axes.set(xlim=(low / 1.15, high * 1.15), ylim=(0, top + 0.2))
@@ -213,6 +214,12 @@ def _slopes(name: str, value: object) -> dict[float, list[float]]:
         check.refuse(name, value, "a mapping from slopes to points")
     point = partial(given.parts, checks=(check.real, partial(check.real, minimum=0, strict=True)))
     return {slope: point(f"{name}[{slope!r}]", at) for slope, at in value.items()}
+
+
+def _point(name: str, value: object) -> list[float]:
+    """Return a concentration and a copying gap."""
+    above_zero = partial(check.real, minimum=0, strict=True)
+    return given.parts(name, value, (above_zero, partial(check.real, minimum=0)))
 
 
 def draw_regions(axes: Axes, predicted: SelectionMap) -> None:

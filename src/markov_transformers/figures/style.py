@@ -1,12 +1,14 @@
 """One style for all figures of the book.
 
-Colours are the eight of Okabe and Ito, which readers with any colour vision can tell apart; a
-shade always comes with a number, a marker or a label. Figures have a white background, so that
-they read the same on a light and on a dark page.
+Colours are seven of the eight of Okabe and Ito, which readers with any colour vision can tell apart; a
+shade always comes with a number, a marker or a label. A set of lags and a predictor have one look
+in all figures, which `looks_of` tells. Figures have a white background, so that they read the same
+on a light and on a dark page.
 """
 
 from __future__ import annotations
 
+import re
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
@@ -17,8 +19,35 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072b2", "#e69f00", "#009e73", "#d55e00"
-PURPLE, SKY, YELLOW, BLACK = "#cc79a7", "#56b4e9", "#f0e442", "#000000"
+PURPLE, SKY, BLACK = "#cc79a7", "#56b4e9", "#000000"
 COLORS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
+
+Subset = tuple[int, ...]
+
+_SETS = {  # pairs are solid, single lags dashed
+    (): ("0.55", ":"),
+    (1,): (SKY, "--"),
+    (2,): (GREEN, "--"),
+    (3,): (ORANGE, "--"),
+    (1, 2): (BLUE, "-"),
+    (1, 3): (PURPLE, "-"),
+    (2, 3): (VERMILION, "-"),
+    (1, 4): (PURPLE, "-."),
+    (2, 4): (PURPLE, "-."),
+    (1, 2, 3): (PURPLE, "-."),
+}
+_OTHER_SETS = (SKY, GREEN, ORANGE, PURPLE, VERMILION, BLUE)
+_PREDICTORS = {
+    "unigram": (ORANGE, "-"),
+    "inductionhead": (PURPLE, "-"),
+    "gih": (BLUE, "-"),
+    "generalizedinductionhead": (BLUE, "-"),
+    "fullhistorymatch": (VERMILION, "-"),
+    "bayes": (GREEN, "-"),
+    "bayesoptimal": (GREEN, "-"),
+    "bestpossible": (BLACK, "--"),
+    "transformer": (BLACK, "-"),
+}
 
 _STYLE = {
     "axes.grid": True,
@@ -68,6 +97,28 @@ def use_style() -> None:
     shell = get_ipython()
     if shell is not None:
         select_figure_formats(shell, {"png"}, bbox_inches=None)
+
+
+def looks_of(what: Subset | str) -> tuple[str, str]:
+    """Return the colour and the dashes that a set of lags or a predictor has in every figure.
+
+    A predictor may go by its class or in words: `FullHistoryMatch`, `full-history match`.
+    """
+    if isinstance(what, str):
+        return _PREDICTORS.get(_plain(what), (BLACK, "-"))
+    return _SETS.get(what, (_OTHER_SETS[sum(lag**2 for lag in what) % len(_OTHER_SETS)], "-."))
+
+
+def color_of_label(label: str) -> str | None:
+    """Return the colour of the set of lags or the predictor that a label starts with or is, if any."""
+    lags = re.match(r"\{([\d, ]+)\}|∅", label)
+    if lags:
+        return looks_of(tuple(int(lag) for lag in (lags[1] or "").split(",") if lag.strip()))[0]
+    return looks_of(label)[0] if _plain(label) in _PREDICTORS else None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s-]", "", name).lower()
 
 
 def new_figure(width: float = 7.2, height: float = 3.4) -> Figure:

@@ -61,7 +61,12 @@ def circle(n_nodes: int, p: float) -> Figure:
 
 
 def cover(run: OneLayerRun, iterations: int = 8, positions: int = 13) -> Figure:
-    """Draw how a run finds the parent (attention over iterations) and what it then knows (V)."""
+    """Draw how a run finds the parent (attention over iterations) and what it then knows (V).
+
+    Shades of attention are logarithmic, so that an even share of all positions is not the darkest.
+    """
+    from matplotlib.colors import LogNorm
+
     run = given.instance(OneLayerRun)("run", run)
     iterations = check.integer("iterations", iterations, minimum=1)
     positions = check.integer("positions", positions, 1, run.attention.shape[1])
@@ -71,15 +76,15 @@ def cover(run: OneLayerRun, iterations: int = 8, positions: int = 13) -> Figure:
         n = run.attention.shape[1]
         shown = run.attention[: iterations + 1, n - positions :]
         image = left.imshow(
-            shown,
+            np.maximum(shown, 1e-4),
             aspect="auto",
-            vmin=0,
-            vmax=1,
+            norm=LogNorm(1e-4, 1),
             extent=(n - positions + 0.5, n + 0.5, iterations + 0.5, -0.5),
         )
-        left.set(title="attention", xlabel="position in the sequence", ylabel="iteration")
+        left.set(title="attention", xlabel=f"position ({n - 1}: last node, {n}: empty)", ylabel="steps taken")
+        left.set_xticks(range(n - 1, n - positions, -3))
         left.grid(False)
-        figure.colorbar(image, ax=left, fraction=0.06)
+        figure.colorbar(image, ax=left, fraction=0.06, extend="min")
         matrix(right, run.value[-1], title="value matrix V", labels=("from node", "to node"))
     return figure
 
@@ -110,7 +115,7 @@ def accuracy(runs: Mapping[str, OneLayerRun], optimal: Mapping[str, float]) -> F
             axes.plot(run.iterations, run.accuracy, "o-", color=color, markersize=4, label=label)
             axes.axhline(optimal[label], color=color, linestyle="--", linewidth=1.4)
         axes.set(xlabel="iteration", ylabel="accuracy", ylim=(0, 1))
-        axes.legend(loc="upper right", title="dashed: best possible")
+        axes.legend(loc="lower right", title="dashed: best possible")
     return figure
 
 

@@ -29,7 +29,7 @@ const PATIENT = 300; // ms of training after which a stage that is done is shown
 const SET_LOOKS = {
   "": ["grey", "2 3"], 1: ["sky", "7 4"], 2: ["green", "7 4"], 3: ["orange", "7 4"],
   "1,2": ["blue", ""], "1,3": ["purple", ""], "2,3": ["vermilion", ""],
-  "1,4": ["purple", "9 3 2 3"], "1,2,3": ["purple", "9 3 2 3"],
+  "1,4": ["purple", "9 3 2 3"], "2,4": ["purple", "9 3 2 3"], "1,2,3": ["purple", "9 3 2 3"],
 };
 const MORE_COLORS = ["sky", "green", "orange", "purple", "vermilion", "blue"];
 

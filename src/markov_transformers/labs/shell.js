@@ -124,8 +124,9 @@ class Page {
     this.settings = linked?.settings ?? startOf(lab);
     this.asked = 0;
     this.stop = () => {}; // what ends Play, where there is one
-    [this.turn, this.left] = [0, 0]; // the panel to draw next, and how many there still are
+    this.waiting = new Set(); // panels that have yet to be drawn
     this.shown = { id: 0, result: null, done: true };
+    this.pictures = 0; // drawn so far
     this.build();
     this.sync();
     if (linked) {
@@ -197,7 +198,7 @@ class Page {
     }).observe(this.root);
   }
 
-  panel({ name, title, about, wide, control }) {
+  panel({ name, title, about, wide, control, draw }) {
     const view = box("mt-lab-view");
     const table = box("mt-lab-table", [], {
       tabIndex: 0,
@@ -221,7 +222,7 @@ class Page {
         numbers,
       ],
     });
-    return { name, figure, view, numbers, table, picture: null };
+    return { name, draw, figure, view, numbers, table, picture: null, drawn: 0 };
   }
 
   linkRow() {
@@ -332,26 +333,29 @@ class Page {
   }
 
   later() {
-    this.left = this.panels.length;
+    this.waiting = new Set(this.panels);
     this.frame ||= requestAnimationFrame(() => this.draw());
   }
 
-  // Draws what fits into a slice of a frame and goes on in the next. A newer result takes over where
-  // drawing stands, so that no panel waits for ever.
+  // Draws what fits into a slice of a frame and goes on in the next: what is in sight first, and of
+  // that what has waited longest, so that under many moves no picture waits for ever.
   draw() {
     this.frame = 0;
     if (!this.shown.result) return;
     const { id, result, done } = this.shown,
       began = performance.now();
-    const widths = this.panels.map((p) => Math.max(p.view.clientWidth, 240)); // before anything changes
-    while (this.left > 0 && performance.now() - began < FRAME) {
-      this.drawPanel(this.turn, result, widths[this.turn]);
-      this.turn = (this.turn + 1) % this.panels.length;
-      this.left--;
+    const places = new Map(this.panels.map((panel) => [panel, panel.view.getBoundingClientRect()]));
+    const hidden = (panel) => places.get(panel).bottom < 0 || places.get(panel).top > window.innerHeight;
+    const order = [...this.waiting].sort((x, y) => hidden(x) - hidden(y) || x.drawn - y.drawn);
+    for (const panel of order) {
+      if (performance.now() - began > FRAME) break;
+      this.drawPanel(panel, result, Math.max(places.get(panel).width, 240));
+      this.waiting.delete(panel);
+      panel.drawn = ++this.pictures;
     }
     this.said.textContent = this.lab.describe(result, this.settings) ?? this.said.textContent;
     this.status.textContent = this.lab.status(result, this.settings);
-    if (this.left > 0) this.frame = requestAnimationFrame(() => this.draw());
+    if (this.waiting.size) this.frame = requestAnimationFrame(() => this.draw());
     else this.drawn(id, done);
   }
 
@@ -366,9 +370,8 @@ class Page {
     }, CALM);
   }
 
-  drawPanel(i, result, width) {
-    const panel = this.panels[i],
-      drawn = this.lab.panels[i].draw(result, this.settings, width);
+  drawPanel(panel, result, width) {
+    const drawn = panel.draw(result, this.settings, width);
     panel.figure.classList.toggle("mt-lab-old", drawn === null);
     if (drawn === null) return;
     if (panel.picture?.svg !== drawn.svg) panel.view.innerHTML = drawn.svg;

@@ -128,13 +128,17 @@ CLAIMS = (
         report=lambda m: (
             "; ".join(
                 f"p = {p}: {x['accuracy']:.6f} on the population, from step {x['learned_at']} on; "
-                f"{spread(x['sample_accuracy'])} when trained on 1,000 walks"
+                f"{spread(x['sample_accuracy'])} when trained on 1,000 walks; "
+                f"on 20 nodes {x['large_accuracy']:.3f}"
                 for p, x in m[0].items()
             )
             + "."
         ),
         rule=success.rule_shi2025_accuracy,
-        judged="population accuracy best possible to 1e-9, from the tenth step on at the latest",
+        judged="population accuracy best possible to 1e-9, from the tenth step on at the latest; with a "
+        "change if not on twenty nodes, too",
+        change="It takes an upper bound on the number of nodes, which depends on p. At p = 0.8 on 20 nodes "
+        "all attention goes to the node three steps back, and the accuracy is 0.8³.",
         inside="n_seeds",
         quick={"steps": 1000},
     ),
@@ -149,7 +153,7 @@ CLAIMS = (
         rule=success.rule_shi2025_output,
         judged="distance below 0.05 with exponent between −0.6 and −0.4; contradicted if that holds for the "
         "square root and the distance stays",
-        change="True instead, for p ≠ 1/2: the limit is the direction of the entrywise square root, at the "
+        change="True instead: for p ≠ 1/2 the limit is the direction of the entrywise square root, at the "
         "same rate.",
         inside="n_seeds",
         quick={"steps": 1000},
@@ -165,7 +169,7 @@ CLAIMS = (
         rule=success.rule_shi2025_value,
         judged="distance below 0.05 with exponent between −0.6 and −0.4; contradicted if that holds for the "
         "square root and the distance stays",
-        change="True instead, for p ≠ 1/2: the limit is the entrywise square root of Πᵀ, at the same rate.",
+        change="True instead: for p ≠ 1/2 the limit is the entrywise square root of Πᵀ, at the same rate.",
         inside="n_seeds",
         quick={"steps": 1000},
     ),
@@ -179,13 +183,17 @@ CLAIMS = (
         report=lambda m: (
             "; ".join(
                 f"p = {p}: short of one by less than {power(1 - x['attention'])} on the population "
-                f"(N = 11), {power(1 - np.median(x['sample_attention']))} in the median sample (N = 97)"
+                f"(N = 11), {power(1 - np.median(x['sample_attention']))} in the median sample (N = 97); "
+                f"on 20 nodes the parent gets {x['large_attention']:.3f}"
                 for p, x in m[0].items()
             )
             + "."
         ),
         rule=success.rule_shi2025_attention,
-        judged="short of one by less than 1e-4, population and median sample",
+        judged="short of one by less than 1e-4, population and median sample; with a change if not on twenty "
+        "nodes, too",
+        change="It takes an upper bound on the number of nodes, which depends on p: a position gains what it "
+        "says on average, and on a large circle drift makes the node three steps back say more.",
         inside="n_seeds",
         quick={"steps": 1000},
     ),
