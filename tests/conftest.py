@@ -80,6 +80,9 @@ def opened(browser, built):
     """A function that opens a page of the book; whatever went wrong on it fails the test at its end."""
     contexts, complaints, requests = [], [], []
 
+    def failure(request):  # but for one that ended because the page was left
+        return [] if request.failure == "net::ERR_ABORTED" else [f"failed: {request.url}"]
+
     def open_page(name, mathematics=True, **settings):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
         contexts.append(context)
@@ -88,7 +91,7 @@ def opened(browser, built):
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
         if settings.get("java_script_enabled", True):  # a browser without it drops scripts half way
-            page.on("requestfailed", lambda request: complaints.append(f"failed: {request.url}"))
+            page.on("requestfailed", lambda request: complaints.extend(failure(request)))
         if not mathematics:  # to save time
             page.route("**/mathjax/**", lambda route: route.fulfill(body=""))
         page.goto((built / f"{name}.html").as_uri())

@@ -113,6 +113,7 @@ def test_what_is_wrong_with_a_typed_sequence_stands_below_it(opened, settings, h
 def test_a_long_sequence_is_shown_whole(opened):
     typed = "0120" * 30
     page = opened(f"typed={typed}")
+    page.locator("[data-panel=look] svg").wait_for(state="attached")
     tiles = page.locator("[data-panel=look] svg text").all_text_contents()
     assert "".join(text for text in tiles if len(text) == 1) == typed
 
