@@ -6,6 +6,7 @@ Shared by the tests of bad input; run them with ``python -m pytest`` from the ro
 from __future__ import annotations
 
 import copy
+import inspect
 import re
 from dataclasses import dataclass, is_dataclass
 from numbers import Number
@@ -130,6 +131,18 @@ class Table(dict):
                 self[name].function(**arguments)
             assert told(str(caught.value), argument, value), (value, str(caught.value))
             np.testing.assert_equal(contents(arguments), before)
+
+    def assert_covers(self, name, function, exceptions=()):
+        """Assert that each parameter of a function has hostile rows, or that the function is excepted."""
+        parameters = set(inspect.signature(function).parameters) - {"self"}
+        covered = set(self[name].arguments) if name in self else set()
+        assert name in exceptions or covered == parameters
+
+    def assert_no_ghosts(self, callables, exceptions):
+        """Assert that what has rows or is excepted exists, and that nothing is both."""
+        assert self.keys() <= callables.keys()
+        assert exceptions.keys() <= callables.keys()
+        assert not self.keys() & exceptions.keys()
 
 
 def contents(value):

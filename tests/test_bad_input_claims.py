@@ -721,15 +721,11 @@ def test_the_arguments_beside_a_hostile_one_are_good(name):
 
 @pytest.mark.parametrize("name", callables())
 def test_every_parameter_of_a_public_name_has_hostile_rows(name):
-    parameters = set(inspect.signature(callables()[name]).parameters) - {"self"}
-    covered = set(TABLE[name].arguments) if name in TABLE else set()
-    assert name in EXCEPTIONS or covered == parameters
+    TABLE.assert_covers(name, callables()[name], EXCEPTIONS)
 
 
 def test_no_row_and_no_exception_outlives_its_name():
-    assert TABLE.keys() <= callables().keys()
-    assert EXCEPTIONS.keys() <= callables().keys()
-    assert not TABLE.keys() & EXCEPTIONS.keys()
+    TABLE.assert_no_ghosts(callables(), EXCEPTIONS)
 
 
 def test_the_exceptions_do_not_grow():

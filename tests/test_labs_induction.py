@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 import markov_transformers as mt
@@ -201,6 +202,69 @@ def test_the_sentence_before_training_agrees_with_the_heads_and_the_loss(told, s
     leans = [share > 1.1 / run["window"] for share in run["heads"]]
     assert ("leans towards its own lag" in run["before"]) == all(leans)
     assert ("looks at all lags alike" in run["before"]) == (not any(leans))
+
+
+PRESET = """name => {
+  const settings = settled(lab, { ...startOf(lab), ...lab.presets[name].set });
+  let last;
+  for (const result of lab.compute(settings, {})) if (result?.lengths) { last = result; break; }
+  const sets = last.sets.map(String), [start, two, end] = [0, 30, 45].map((moment) => last.states[moment]);
+  const own = (state, h) => state.attention[(h - 1) * settings.window + h - 1];
+  return {
+    shares: Object.fromEntries(sets.map((set, S) => [set, end.p[S]])),
+    start: [1, 2, 3].map((h) => own(start, h)),
+    end: [1, 2, 3].map((h) => own(two, h)),
+    loss: end.loss, losses: last.losses, growth: last.growth.a, lengths: last.lengths[0],
+  };
+}"""
+
+
+@pytest.fixture(scope="module")
+def preset(browser):
+    """A function that trains with the settings of a preset and returns the numbers that its line is about."""
+    page = browser.new_page()
+    page.evaluate(program("induction").replace("start(lab, program);", SHARED))
+    yield lambda name: page.evaluate(PRESET, name)
+    page.close()
+
+
+def wins(run, winner):
+    """Whether a set has won Stage I, or none has."""
+    return (max(run["shares"].values()) < 0.95) if winner is None else (run["shares"][winner] > 0.95)
+
+
+PAIR = "1,2"
+TRUE_OF = {
+    "Figure 3 as printed": lambda run: wins(run, "3"),
+    "Figure 3, α of the code": lambda run: wins(run, PAIR),
+    "Repaired: wider gap": lambda run: wins(run, PAIR),
+    "Repaired: larger a(0)": lambda run: wins(run, PAIR),
+    "Too large an a(0)": lambda run: wins(run, None) and run["loss"] - run["losses"][2] < 0.005,
+    "Figure 3(b): the time it shows": lambda run: min(run["end"][:2]) > 0.9995,
+    "Theorem 3.6": lambda run: wins(run, PAIR) and np.subtract(run["end"], run["start"]).max() < 1e-3,
+    "Figure 7": lambda run: (
+        (np.diff(run["lengths"]) < 0).all() and run["lengths"][-1] < 0.6 * run["lengths"][0]
+    ),
+    "One parent": lambda run: (
+        wins(run, "2") and (np.subtract(run["end"], run["start"]) > 0.05).tolist() == [False, True, False]
+    ),
+    "Blurred heads": lambda run: wins(run, "1") and run["loss"] > 3 * run["losses"][1],
+    "Growth that ends": lambda run: (
+        abs(run["growth"][-1] - 4) < 0.5 and run["growth"][-1] < 1.01 * run["growth"][-25]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TRUE_OF)
+def test_the_line_of_a_preset_is_true(preset, name):
+    assert TRUE_OF[name](preset(name))
+
+
+def test_every_preset_has_its_line_tested(browser):
+    page = browser.new_page()
+    page.evaluate(program("induction").replace("start(lab, program);", "window.lab = lab;"))
+    assert page.evaluate("Object.keys(lab.presets)") == list(TRUE_OF)
+    page.close()
 
 
 EVERYWHERE = """seed => {

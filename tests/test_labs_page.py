@@ -460,4 +460,4 @@ def test_memory_of_the_worker_stays_flat_over_a_thousand_trainings(opened, name,
     before = used()
     shown.page.evaluate(HURRY, [key, 1000])
     shown.settle()
-    assert used() < before + 1_000_000  # the numbers of one training take more than half of that
+    assert used() < before + 1_000_000  # a thousand data sets kept would be a hundred

@@ -321,3 +321,82 @@ def test_a_start_with_an_infinite_loss_is_told_apart_from_a_run_that_fails(says)
     infinite = {"p": 1, "data": "sample", "start": "random", "sigma": 0.1, "embedding": "unit", "eta": 0.01}
     assert says(infinite)[0][0].startswith("Training cannot begin")
     assert not any("cannot begin" in said for said, _ in says({"p": 1}))
+
+
+PRESET = """name => {
+  const settings = settled(lab, { ...startOf(lab), ...lab.presets[name].set });
+  const steps = lab.compute(settings, {});
+  let step;
+  do step = steps.next(); while (!step.done);
+  const { run, law } = step.value;
+  const at = settings.at === 1 ? 1 : run.iterations.length - 1;
+  const nodes = [...run.attention[at].subarray(0, settings.N - 1)];
+  return { accuracy: run.accuracy[at], nodes, V: [...run.value[at]], law: law.flat(), K: settings.K };
+}"""
+
+
+@pytest.fixture(scope="module")
+def preset(browser):
+    """A function that trains with the settings of a preset and returns the numbers that its line is about."""
+    page = browser.new_page()
+    page.evaluate(
+        program("walk").replace("start(lab, program);", "Object.assign(window, { lab, startOf, settled });")
+    )
+    yield lambda name: page.evaluate(PRESET, name)
+    page.close()
+
+
+def even(run):
+    return max(run["nodes"]) == min(run["nodes"])
+
+
+def all_right(run):
+    return abs(run["accuracy"] - 1) < 1e-9
+
+
+def at_chance(run):
+    return abs(run["accuracy"] - 1 / 6) < 1e-9
+
+
+def finds_the_parent(run):
+    return run["nodes"][-1] > 0.99
+
+
+def gap(run, power):
+    """The distance in direction of V from a power of the transposed law."""
+    V, law = np.array(run["V"]), np.array(run["law"]).reshape(run["K"], -1).T.ravel() ** power
+    return np.linalg.norm(V / np.linalg.norm(V) - law / np.linalg.norm(law))
+
+
+def neighbours(run):
+    """What V says on average of the node above and of the one below."""
+    V = np.array(run["V"]).reshape(run["K"], -1)  # to, from
+    nodes = np.arange(run["K"])
+    return [V[(nodes + step) % run["K"], nodes].mean() for step in (1, -1)]
+
+
+TRUE_OF = {
+    "After one step": lambda run: 0 < min(run["V"]) < max(run["V"]) < 0.5 and even(run),
+    "Figure 4, Theorem 3.1": lambda run: finds_the_parent(run) and np.ptp(neighbours(run)) < 0.1,
+    "Square root of Πᵀ": lambda run: 3 * gap(run, 0.5) < gap(run, 1),
+    "Figure 5, Theorem 4.1": lambda run: at_chance(run) and even(run),
+    "Any loss: hinge": lambda run: at_chance(run) and even(run),
+    "One node more": all_right,
+    "Rounding, float32": all_right,
+    "Rounding, float64": all_right,
+    "Figure 6 as printed": lambda run: run["accuracy"] < 0.2 and max(run["nodes"]) < 0.02,
+    "Figure 6, summed loss": lambda run: all_right(run) and max(run["nodes"]) > 0.9,
+    "Figure 6, summed, p = 0.5": finds_the_parent,
+}
+
+
+@pytest.mark.parametrize("name", TRUE_OF)
+def test_the_line_of_a_preset_is_true(preset, name):
+    assert TRUE_OF[name](preset(name))
+
+
+def test_every_preset_has_its_line_tested(browser):
+    page = browser.new_page()
+    page.evaluate(program("walk").replace("start(lab, program);", "window.lab = lab;"))
+    assert page.evaluate("Object.keys(lab.presets)") == list(TRUE_OF)
+    page.close()
