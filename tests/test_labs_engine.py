@@ -121,6 +121,21 @@ def test_the_three_stages_end_where_the_python_flow_ends(run):
             assert state["a"] == pytest.approx(float(there.a), abs=1e-5)
 
 
+def test_the_third_stage_read_off_a_grid_is_that_of_the_python_flow(run):
+    cases = list(settings(30, seed=3))
+    starts = [0.0, 0.25, 0.01, 2.5, 10.0, 30.0]
+    found = run(
+        """([cases, starts]) => cases.map(([setting, at]) => starts.map((a) => {
+          const start = { ...parametersOf(at), a }, exact = { rtol: 1e-11, atol: 1e-12 };
+          return finish(engine.flow(modelOf(setting), start, 1000, "a", exact)).end.a;
+        }))""",
+        [[[setting, plain(at)] for setting, _, _, at in cases], starts],
+    )
+    for (_, _, model, at), here in zip(cases, found, strict=True):
+        there = [model.flow(at | {"a": a}, 1000.0, "a", rtol=1e-11, atol=1e-12).a[-1] for a in starts]
+        np.testing.assert_allclose(here, there, rtol=1e-8, atol=1e-8)
+
+
 def test_a_stiff_first_stage_ends_where_the_python_flow_ends(run):
     tokens = mt.DirichletPrior(3, (1, 2), 0.01).sample(100, 101, rng=0)
     model = mt.StagedModel(mt.WindowCounts.from_tokens(tokens, 3, 3), 2)

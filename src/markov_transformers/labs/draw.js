@@ -65,12 +65,16 @@ function shape(name, { fill, stroke, ...attributes }, content = "") {
 }
 
 function words(x, y, content, { anchor = "start", color = "ink", size = 12, weight = 400 } = {}) {
-  const look = { "text-anchor": anchor, "font-size": size, "font-weight": weight, fill: color };
+  const look = { fill: color };
+  if (anchor !== "start") look["text-anchor"] = anchor;
+  if (size !== 12) look["font-size"] = size;
+  if (weight !== 400) look["font-weight"] = weight;
   return shape("text", { x, y, ...look }, escaped(content));
 }
 
 function stroke(x1, y1, x2, y2, color, { dash = "", width = 1 } = {}) {
-  return shape("line", { x1, y1, x2, y2, stroke: color, "stroke-width": width, "stroke-dasharray": dash });
+  const look = dash ? { "stroke-dasharray": dash } : {};
+  return shape("line", { x1, y1, x2, y2, stroke: color, "stroke-width": width, ...look });
 }
 
 function block(x, y, width, height, fill) {
@@ -87,7 +91,7 @@ function disc(cx, cy, r, fill, ring = {}) {
 
 function picture(width, height, body, alt, table) {
   const size = { width, height, viewBox: `0 0 ${near(width)} ${near(height)}` };
-  const look = { role: "img", "aria-label": escaped(alt), "font-family": "system-ui, sans-serif" };
+  const look = { role: "img", "aria-label": escaped(alt), "font-family": "system-ui, sans-serif", "font-size": 12 };
   return { svg: shape("svg", { xmlns: "http://www.w3.org/2000/svg", ...size, ...look }, body), alt, table };
 }
 
@@ -466,29 +470,38 @@ function arrow(place, from, step, label, color, out, width) {
 export const tilesIn = (width, label) => Math.floor((width - 24 - LETTER * label.length) / TILE);
 
 // Rows of tokens as little tiles, shaded by token or as given; where a row is too long, its end is shown.
+// Tiles of one shade are one path and their digits one text: few elements are drawn fast.
 export function strips({ width, alt, rows, vocabulary }) {
-  const size = vocabulary ?? 1 + Math.max(...rows.flatMap((r) => Array.from(r.tokens)));
   const left = 8 + LETTER * longest(rows.map((r) => r.label ?? "")),
-    cell = TILE,
     gap = 30;
-  const room = Math.floor((width - left - 16) / cell);
-  let body = "";
+  const room = Math.floor((width - left - 16) / TILE),
+    alike = new Map();
+  let body = "",
+    frames = "";
   rows.forEach(({ label = "", tokens, shades, marked = [], color = "vermilion" }, i) => {
     const first = Math.max(0, tokens.length - room),
       y = 4 + i * gap;
     body += words(left - 6, y + 14, label, { anchor: "end", color: "grey" });
     if (first) body += words(left, y + 14, "…", { color: "grey" });
     for (let t = first; t < tokens.length; t++) {
-      const x = left + 14 + (t - first) * cell,
-        share = shades ? shades[t] : size > 1 ? tokens[t] / (size - 1) : 0;
-      const look = { anchor: "middle", color: inkOn(share), size: tokens[t] > 9 ? 10 : 12 };
-      body += block(x, y, cell - 2, 20, rgb(share)) + words(x + (cell - 2) / 2, y + 14.5, tokens[t], look);
-      if (marked.includes(t)) body += outline(x - 1, y - 1.5, cell, 23, color);
+      const x = near(left + 14 + (t - first) * TILE),
+        share = shades ? shades[t] : tokens[t] / Math.max(vocabulary - 1, 1);
+      if (!alike.has(share)) alike.set(share, { tiles: "", x: [], y: [], digits: "" });
+      const same = alike.get(share);
+      same.tiles += `M${x} ${y}h${TILE - 2}v20h${2 - TILE}z`;
+      same.x.push(x + (TILE - 2) / 2);
+      same.y.push(y + 14.5);
+      same.digits += tokens[t];
+      if (marked.includes(t)) frames += outline(x - 1, y - 1.5, TILE, 23, color);
     }
   });
+  for (const [share, { tiles, x, y, digits }] of alike) {
+    const look = { anchor: "middle", color: inkOn(share) };
+    body += shape("path", { d: tiles, fill: rgb(share) }) + words(x.join(" "), y.join(" "), digits, look);
+  }
   const table = {
     columns: ["sequence", "tokens"],
     rows: rows.map((r) => [r.label ?? "", Array.from(r.tokens).join(" ")]),
   };
-  return picture(width, rows.length * gap + 2, body, alt, table);
+  return picture(width, rows.length * gap + 2, body + frames, alt, table);
 }

@@ -325,7 +325,8 @@ class Page {
     if (id < this.shown.id) return;
     if (error === undefined) {
       this.shown = { id, result, done };
-      this.later();
+      this.waiting = new Set(this.panels);
+      if (!this.frame) this.draw(); // so that it is in the next frame
     } else if (id === this.asked) {
       this.complain([error]);
       this.root.setAttribute("aria-busy", "false");

@@ -45,7 +45,9 @@ export class Trajectory {
 export function* flow(model, start, duration, name, { rtol = 1e-6, atol = 1e-8 } = {}) {
   const { [name]: moving, ...frozen } = start;
   const evaluate = model.evaluator(frozen), chart = chartOf(name, moving);
-  const velocity = (state) => chart.velocity(evaluate({ [name]: chart.read(state) }, false).pulls[name]);
+  const exact = (value) => evaluate({ [name]: value }, false).pulls[name];
+  const pull = name === "a" ? interpolated(exact) : exact;
+  const velocity = (state) => chart.velocity(pull(chart.read(state)));
   const tolerance = { rtol, atol };
   const steps = (yield* dormandPrince(velocity, chart.origin, duration, tolerance, MOST_EXPLICIT))
     ?? (yield* rosenbrock(velocity, chart.origin, duration, tolerance));
@@ -102,6 +104,25 @@ export function* threeStages(model, start, durations = PAPER_DURATIONS, { learni
     yield run;
   }
   return run;
+}
+
+// A smooth function of one number from its values on a grid, each computed when it is first needed:
+// the polynomial through the ten nearest nodes, in barycentric form.
+function interpolated(f, spacing = 0.25) {
+  const known = new Map();
+  const at = (node) => known.get(node) ?? known.set(node, f(node * spacing)).get(node);
+  return (x) => {
+    const first = Math.floor(x / spacing) - 4;
+    let above = 0, below = 0, weight = 1;
+    for (let j = 0; j < 10; j++) {
+      const gap = x / spacing - first - j;
+      if (gap === 0) return at(first + j);
+      above += (weight / gap) * at(first + j);
+      below += weight / gap;
+      weight *= (j - 9) / (j + 1);
+    }
+    return above / below;
+  };
 }
 
 // Coordinates of the flow: the logarithm of c squared, every other parameter as it is.

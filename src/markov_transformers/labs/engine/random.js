@@ -1,7 +1,8 @@
 // Randomness from a seed. The counterpart of NumPy's Generator: same laws, other numbers.
 
 export class Random {
-  #a; #b; #c; #count = 1; #spareNormal = null;
+  #state = new Int32Array(4);
+  #spareNormal = null;
 
   constructor(seed) {
     // The seed, spread over the state by the mixing function of SplitMix.
@@ -11,16 +12,16 @@ export class Random {
       z = Math.imul(z ^ (z >>> 15), 0x735a2d97);
       return z ^ (z >>> 15);
     };
-    [this.#a, this.#b, this.#c] = [next(), next(), next()];
+    this.#state.set([next(), next(), next(), 1]);
     for (let i = 0; i < 12; i++) this.#bits();
   }
 
   // 32 random bits: "small fast counting" of Chris Doty-Humphrey, sfc32.
   #bits() {
-    const sum = (this.#a + this.#b + this.#count++) | 0;
-    this.#a = this.#b ^ (this.#b >>> 9);
-    this.#b = (this.#c + (this.#c << 3)) | 0;
-    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0;
+    const state = this.#state, b = state[1], c = state[2], sum = (state[0] + b + state[3]++) | 0;
+    state[0] = b ^ (b >>> 9);
+    state[1] = c + (c << 3);
+    state[2] = ((c << 21) | (c >>> 11)) + sum;
     return sum >>> 0;
   }
 
