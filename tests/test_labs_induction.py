@@ -116,9 +116,9 @@ def test_a_long_sequence_is_shown_whole(opened):
     page = opened(f"typed={typed}")
     page.locator("[data-panel=look] svg").wait_for(state="attached")
     tiles = page.locator("[data-panel=look] svg text").evaluate_all(
-        """all => all.flatMap((text) => {
-          const [x, y] = ["x", "y"].map((name) => Array.from(text[name].baseVal, (length) => length.value));
-          return x.length === text.textContent.length ? x.map((_, i) => [y[i], x[i], text.textContent[i]]) : [];
+        """all => all.flatMap(({ x, y, textContent: digits }) => {
+          const [left, top] = [x, y].map(({ baseVal }) => Array.from(baseVal, ({ value }) => value));
+          return left.length === digits.length ? left.map((at, i) => [top[i], at, digits[i]]) : [];
         })"""
     )
     assert "".join(digit for _, _, digit in sorted(tiles)) == typed
