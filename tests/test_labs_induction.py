@@ -128,6 +128,7 @@ def test_the_map_says_where_no_set_wins(opened):
     ready = "document.querySelector('.mt-lab').getAttribute('aria-busy') === 'false'"
     cells = opened("alpha=1&a=10", ready=ready).locator("[data-panel=map]")
     cells.locator("summary").click()
+    cells.locator("td").first.wait_for()
     assert "none" in cells.locator("td").all_inner_texts()
 
 

@@ -58,9 +58,10 @@ def opened(browser, tmp_path):
     """A function that opens a laboratory; whatever went wrong on its page fails the test at its end."""
     contexts, complaints = [], []
 
-    def open_lab(name, link="", *, around=AROUND, attribute="", before="", settle=True, **settings):
+    def open_lab(name, link="", *, around=AROUND, attribute="", before="", settle=True, part=None, **settings):
         path = tmp_path / f"{name}.html"
-        path.write_text(around.format(attribute, getattr(labs, name)().page()), encoding="utf-8")
+        lab = getattr(labs, name)(**(part or {}))
+        path.write_text(around.format(attribute, lab.page()), encoding="utf-8")
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **settings})
         contexts.append(context)
         page = context.new_page()
@@ -154,6 +155,80 @@ def test_two_laboratories_on_one_page_do_not_share_names(opened):
     assert shown.page.locator(".mt-lab-panels").count() == 2
     names = shown.page.locator("[id]").evaluate_all("all => all.map((element) => element.id)")
     assert len(names) == len(set(names)) > 10
+
+
+# A part of it -------------------------------------------------------------------------------------
+
+PART = {"controls": ["p", "at"], "panels": ["value", "walk"], "settings": {"K": 4, "p": 0.5}}
+
+
+def keys_of(shown, what="input, select"):
+    return shown.root.locator(f".mt-lab-row :is({what})").evaluate_all(
+        "all => all.map((field) => field.id.split('-').at(-1))"
+    )
+
+
+@each_lab
+def test_python_knows_the_names_of_all_controls_and_panels(opened, name):
+    shown, known = opened(name), _bundle.names(name)
+    assert sorted(keys_of(shown)) == sorted(known["controls"])
+    panels = shown.root.locator("[data-panel]").evaluate_all("all => all.map((panel) => panel.dataset.panel)")
+    assert panels == list(known["panels"])
+
+
+def test_a_part_shows_what_it_was_asked_for_with_the_settings_it_was_given(opened):
+    shown = opened("walk", part=PART)
+    assert sorted(keys_of(shown)) == ["at", "p"]
+    panels = shown.root.locator("[data-panel]").evaluate_all("all => all.map((panel) => panel.dataset.panel)")
+    assert panels == PART["panels"]
+    assert "the best possible on average is 50 %" in shown.said.inner_text()
+    assert shown.alternatives()[0].startswith("Value matrix of 4 times 4 numbers")
+    assert shown.presets.count() == 0
+    assert shown.link() == "#lab-walk:p=0.5&K=4"
+
+
+def test_a_link_comes_before_the_settings_of_a_part(opened):
+    shown = opened("walk", "#lab-walk:K=5", part=PART)
+    assert shown.alternatives()[0].startswith("Value matrix of 5 times 5 numbers")
+    assert shown.link() == "#lab-walk:K=5"
+
+
+def test_a_setting_that_no_control_can_take_is_named_and_its_start_kept(opened):
+    shown = opened("walk", part={"settings": {"K": 2, "p": 0.5}})
+    assert shown.message.inner_text().startswith("Nodes K takes the slider's values from 3 to 12")
+    assert shown.link() == "#lab-walk:p=0.5"
+    assert shown.presets.count() > 5
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_part_is_accessible_and_fits_a_telephone(opened, axe, width):
+    shown = opened("walk", part=PART, viewport={"width": width, "height": 740})
+    shown.show_all()
+    assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert [(v["id"], v["nodes"][0]["html"]) for v in axe(shown.page, None, RULES)] == []
+
+
+@each_lab
+@pytest.mark.parametrize(
+    "part, message",
+    [
+        ({"controls": ["speed"]}, "controls must be one of .*'seed'.*, got 'speed'"),
+        ({"controls": "seed"}, "controls must be a list of names, got 'seed'"),
+        ({"panels": [3]}, "panels must be one of .*, got 3"),
+        ({"panels": []}, r"panels must be a list of at least one name, got \[\]"),
+        ({"panels": 3}, "panels must be a list of names, got 3"),
+        ({"settings": {"speed": 1}}, "settings must be one of .*, got 'speed'"),
+        ({"settings": ["p"]}, r"settings must be a dict from names of controls to values, got \['p'\]"),
+    ],
+)
+def test_a_part_that_does_not_exist_is_refused(name, part, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(labs, name)(**part)
+
+
+def test_a_setting_cannot_break_out_of_the_page():
+    page = labs.walk(settings={"p": '"><script>alert(1)</script>'}).page()
+    assert page.count("<script>") == 1
 
 
 # Controls -----------------------------------------------------------------------------------------

@@ -14,8 +14,12 @@ _PAGE = ("controls", "draw", "worker", "fields", "shell")
 _IMPORT = re.compile(r"^import\s*\{[^}]*\}\s*from\s*\"[^\"]+\";\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:const|let|function|class|async)\b)", re.MULTILINE)
 _NAME = re.compile(r"^(?:export )?(?:const|let|class|(?:async )?function\*?) +(\w+)", re.MULTILINE)
-# Comments, empty lines and indentation: a browser can do without.
+# Comments, empty lines, indentation, breaks inside brackets: a browser can do without.
 _COMMENT = re.compile(r"^ *//.*\n|[ ]+// .*$|^\n|^ +", re.MULTILINE)
+_BREAK = re.compile(r"(?<=[,(\[{])\n")
+_CSS_SPACE = re.compile(r"\s*([{};])\s*|(?<=[:,])\s+")
+_CONTROL = re.compile(r"^    (\w+): (?:slider|choice|seed|text)\(", re.MULTILINE)
+_PANEL = re.compile(r"^    \{\s*name: \"(\w+)\"", re.MULTILINE)
 
 
 def engine(name: str) -> str:
@@ -38,8 +42,31 @@ def program(name: str) -> str:
     '(function program() {'
     """
     parts = [*(f"engine/{part}" for part in ENGINES[name]), *_PAGE, f"{name}-lab"]
-    body = _EXPORT.sub("", _COMMENT.sub("", _joined([f"{part}.js" for part in parts])))
+    body = _BREAK.sub("", _EXPORT.sub("", _COMMENT.sub("", _joined([f"{part}.js" for part in parts]))))
     return f'(function program() {{\n"use strict";\n{body}\nstart(lab, program);\n}})();\n'
+
+
+def style() -> str:
+    """Return the style of every laboratory.
+
+    Examples
+    --------
+    >>> style().startswith(".mt-lab{")
+    True
+    """
+    return _CSS_SPACE.sub(r"\1", asset("lab.css"))
+
+
+def names(name: str) -> dict[str, tuple[str, ...]]:
+    """Return the names of a laboratory's controls and panels.
+
+    Examples
+    --------
+    >>> names("walk")["panels"][:3]
+    ('walk', 'accuracy', 'attention')
+    """
+    text = asset(f"{name}-lab.js")
+    return {"controls": tuple(_CONTROL.findall(text)), "panels": tuple(_PANEL.findall(text))}
 
 
 def _joined(files: list[str]) -> str:

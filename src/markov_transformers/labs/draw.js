@@ -414,7 +414,7 @@ function pixels(values, share) {
 }
 
 // Nodes on a circle, the walker at the top: its path with fading steps, and arrows from node to node.
-export function ring({ width, height = 260, alt, nodes, path = [], arrows = [], note = "" }) {
+export function ring({ width, height = 260, alt, nodes, path = [], arrows = [] }) {
   const here = path.at(-1),
     cx = width / 2,
     cy = height / 2,
@@ -443,7 +443,6 @@ export function ring({ width, height = 260, alt, nodes, path = [], arrows = [], 
     const look = { anchor: "middle", color: filled ? "paper" : "ink", weight: 600, size: size < 11 ? 9 : 13 };
     body += words(x, y + 4.5, node, look);
   }
-  if (note) body += words(cx, height - 4, note, { anchor: "middle", color: "grey" });
   return picture(width, height, body, alt, {
     columns: ["step", "node"],
     rows: path.map((node, t) => [t + 1, node]),

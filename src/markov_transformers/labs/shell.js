@@ -60,7 +60,7 @@
 //          categories: [{ label, color }] (values are then indices into it) })
 //          NaN or null is an empty cell; numbers are written where there is room
 //   bars({ width, height, alt, labels: […], x, y: { label, min, max }, series: [{ label, values, color }] })
-//   ring({ width, height, alt, nodes, path: […], arrows: [{ to, label, color }], note })
+//   ring({ width, height, alt, nodes, path: […], arrows: [{ to, label, color }] })
 //   strips({ width, alt, rows: [{ label, tokens: […], marked: [indices], color }], vocabulary })
 // A color is a name of COLORS: "blue", "vermilion", "green", "orange", "purple", "sky", "ink", "grey";
 // they follow light and dark. Same thing, same color, in all panels.
@@ -120,8 +120,9 @@ class Page {
   constructor(root, lab, program) {
     const place = document.querySelectorAll(".mt-lab[data-served]").length; // so that all ids differ
     [this.root, this.lab, this.id] = [root, lab, `mt-lab-${lab.name}-${place}`];
-    const linked = readLink(lab, here());
-    this.settings = linked?.settings ?? startOf(lab);
+    const linked = readLink(lab, here()),
+      begun = linked ?? readLink(lab, root.dataset.start ?? "");
+    this.settings = begun?.settings ?? startOf(lab);
     this.asked = 0;
     this.stop = () => {}; // what ends Play, where there is one
     this.waiting = new Set(); // panels that have yet to be drawn
@@ -129,10 +130,8 @@ class Page {
     this.pictures = 0; // drawn so far
     this.build();
     this.sync();
-    if (linked) {
-      this.complain(linked.complaints);
-      root.scrollIntoView();
-    }
+    this.complain(begun?.complaints ?? []);
+    if (linked) root.scrollIntoView();
     this.ask = connect(program, lab.compute, (answer) => this.receive(answer));
     this.request();
     window.addEventListener("hashchange", () => this.follow());
@@ -144,8 +143,11 @@ class Page {
     for (const [name, [light, dark]] of Object.entries(COLORS)) {
       this.root.style.setProperty(`--mt-${name}`, `light-dark(${light}, ${dark})`);
     }
-    const controls = Object.entries(this.lab.controls);
-    this.fields = Object.fromEntries(controls.map(([key, control]) => [key, field(this, key, control)]));
+    const listed = this.chosen("controls"),
+      parts = this.chosen("panels");
+    const every = Object.entries(this.lab.controls),
+      controls = listed?.map((key) => [key, this.lab.controls[key]]) ?? every;
+    this.fields = Object.fromEntries(every.map(([key, control]) => [key, field(this, key, control)]));
     this.presets = presetsOf(this.lab).map(({ name, settings, look }) => {
       const pressed = button(name, () => {
         this.stop();
@@ -154,7 +156,8 @@ class Page {
       return { settings, look, button: pressed };
     });
     this.preset = null;
-    this.panels = this.lab.panels.map((panel) => this.panel(panel));
+    const panels = parts?.map((part) => this.lab.panels.find(({ name }) => name === part));
+    this.panels = (panels ?? this.lab.panels).map((panel) => this.panel(panel));
     this.message = element("p", { className: "mt-lab-message", role: "alert", hidden: true });
     this.look = element("p", { className: "mt-lab-look", role: "status" });
     this.said = element("p", { className: "mt-lab-said" }); // for the eye
@@ -165,9 +168,10 @@ class Page {
       const some = controls.filter(([key, control]) => !placed.includes(key) && belongs(control));
       return some.map(([key]) => this.fields[key].row);
     };
+    const rare = rows((c) => c.more && !listed);
     const side = box("mt-lab-side", [
-      box("mt-lab-controls", rows((c) => !c.more && !c.play)),
-      details("mt-lab-more", "More settings", [box("mt-lab-controls", rows((c) => c.more))]),
+      box("mt-lab-controls", rows((c) => (listed || !c.more) && !c.play)),
+      ...(rare.length ? [details("mt-lab-more", "More settings", [box("mt-lab-controls", rare)])] : []),
       details("mt-lab-more", "What the settings mean", [meanings(controls)]),
     ]);
     const main = box("mt-lab-main", [
@@ -181,14 +185,18 @@ class Page {
     ]);
     const presets = this.presets.map((preset) => preset.button);
     this.root.querySelector(".mt-lab-wait").remove();
-    this.root.append(
+    const opening = [
       element("p", { className: "mt-lab-lead", textContent: this.lab.lead }),
       box("mt-lab-presets", [element("span", { textContent: this.lab.source }), ...presets], {
         role: "group",
         "aria-label": "Presets",
       }),
       this.look,
-      box("mt-lab-body", [side, main]),
+    ];
+    const whole = !listed && !parts; // a part stands in a text that says what it is
+    this.root.append(
+      ...(whole ? opening : []),
+      box(whole ? "mt-lab-body" : "mt-lab-part", [side, main]),
       box("mt-lab-foot", [this.status, this.linkRow()]),
     );
     let width = 0;
@@ -196,6 +204,11 @@ class Page {
       if (Math.abs(contentRect.width - width) > 1) this.later();
       width = contentRect.width;
     }).observe(this.root);
+  }
+
+  // The names of the controls or panels that the page asks for, where it does not want all.
+  chosen(kind) {
+    return this.root.dataset[kind]?.split(" ").filter(Boolean);
   }
 
   panel({ name, title, about, wide, control, draw }) {

@@ -200,7 +200,7 @@ export const lab = {
 
   panels: [
     { name: "walk", title: "A new walk, and what comes next",
-      about: "The transformer sees the nodes so far and gives each node a share.", draw: drawWalk },
+      about: "The transformer sees the nodes so far and gives each node a share. Arrows: its share for either neighbour and, in brackets, the truth.", draw: drawWalk },
     { name: "accuracy", title: "How often it is right",
       about: "Share of new walks whose next node it names. Walks are random, so a sample can beat the best possible by a little.", draw: drawAccuracy },
     {
@@ -356,7 +356,6 @@ function drawWalk(result, { at }, width) {
         `The last eight nodes of a new walk, which stands at node ${here}. The transformer says: ` +
         `up to node ${up} with ${shown(says[up], 2)}, truly ${shown(p, 2)}; ` +
         `down to node ${down} with ${shown(says[down], 2)}, truly ${shown(1 - p, 2)}.`,
-      note: "arrows: what it says (and the truth); the rest goes to other nodes",
     }),
     table: {
       columns: ["next node", "transformer", "truth"],
