@@ -122,16 +122,20 @@ def test_the_theorem_is_measured_on_the_population_and_on_samples(short_theorem)
 
 
 def test_on_a_large_circle_drift_makes_another_position_win(short_theorem):
-    # What a position gains to first order, by the Fourier transform of a step, for endless walks: an
-    # independent reason. From three steps back nobody is right more often than in 0.8 to the third.
+    # What a position gains in walks of length N, by the Fourier transform of a step: an independent
+    # reason. From three steps back nobody is right more often than in 0.8 to the third.
     frequencies = 2 * np.pi * np.arange(1, 20) / 20
 
-    def gain(p, k):
+    def gain(p, k, length=401):
         step = p * np.exp(1j * frequencies) + (1 - p) * np.exp(-1j * frequencies)
-        return (step**k * step.conj() / (1 - step.conj())).real.mean()
+        back = step.conj()
+        return (step**k * back * (1 - back ** (length - 1)) / (1 - back)).real.sum() / 20
 
     assert gain(0.8, 3) > gain(0.8, 1) > gain(0.8, 2)
     assert all(gain(p, 1) > gain(p, k) for p in (0.5, 0.7) for k in range(2, 30))
+    for p in (0.5, 0.7, 0.8):
+        lead = max(gain(p, k) for k in range(2, 401)) - gain(p, 1)
+        assert short_theorem[p]["large_lead"] == pytest.approx(lead, abs=1e-9)
     assert short_theorem[0.8]["large_accuracy"] == pytest.approx(0.8**3)
     assert short_theorem[0.8]["large_attention"] < 1e-6
     for p in (0.5, 0.7):
@@ -163,14 +167,23 @@ def test_a_limit_is_reproduced_or_contradicted_by_where_the_distance_goes(what, 
     ],
 )
 def test_the_accuracy_must_be_the_best_possible_and_early(accuracy, learned_at, verdict):
-    found = {0.7: {"accuracy": accuracy, "learned_at": learned_at, "large_accuracy": 0.7}}
-    assert claims.rule_shi2025_accuracy(found) == {"p = 0.7": verdict}
+    found = {"accuracy": accuracy, "learned_at": learned_at, "large_accuracy": 0.7, "large_lead": -0.1}
+    assert claims.rule_shi2025_accuracy({0.7: found}) == {"p = 0.7": verdict}
+
+
+@pytest.mark.parametrize("change", [{"large_accuracy": 0.6, "large_attention": 0.2}, {"large_lead": 0.01}])
+def test_a_failure_on_a_large_circle_alone_is_a_change(change):
+    found = {"accuracy": 0.7, "learned_at": 2, "attention": 1.0, "sample_attention": [1.0]}
+    found |= {"large_accuracy": 0.7, "large_attention": 1.0, "large_lead": -0.1} | change
+    for rule in (claims.rule_shi2025_accuracy, claims.rule_shi2025_attention):
+        assert rule({0.7: found}) == {"p = 0.7": "reproduced with a change"}
 
 
 @pytest.mark.parametrize("population, sample", [(1 - 1e-9, [1.0, 0.2, 0.1]), (0.9, [1.0])])
 def test_attention_that_misses_the_parent_is_not_close_to_one(population, sample):
-    good = {"attention": 1 - 1e-9, "sample_attention": [1.0, 1.0, 0.0], "large_attention": 1.0}
-    bad = {"attention": population, "sample_attention": sample, "large_attention": 1.0}
+    large = {"large_attention": 1.0, "large_lead": -0.1}
+    good = {"attention": 1 - 1e-9, "sample_attention": [1.0, 1.0, 0.0], **large}
+    bad = {"attention": population, "sample_attention": sample, **large}
     verdicts = claims.rule_shi2025_attention({0.5: good, 0.7: bad})
     assert verdicts == {"p = 0.5": "reproduced", "p = 0.7": "not reproduced"}
 

@@ -246,7 +246,7 @@ TRUE_OF = {
     "Repaired: wider gap": lambda run: wins(run, PAIR),
     "Repaired: larger a(0)": lambda run: wins(run, PAIR),
     "Too large an a(0)": lambda run: wins(run, None) and run["loss"] - run["losses"][2] < 0.005,
-    "Figure 3(b): the time it shows": lambda run: min(run["end"][:2]) > 0.9995,
+    "Figure 3(b): heads as sharp": lambda run: min(run["end"][:2]) > 0.9995,
     "Theorem 3.6": lambda run: wins(run, PAIR) and np.subtract(run["end"], run["start"]).max() < 1e-3,
     "Figure 7": lambda run: (
         (np.diff(run["lengths"]) < 0).all() and run["lengths"][-1] < 0.6 * run["lengths"][0]

@@ -58,7 +58,9 @@ def opened(browser, tmp_path):
     """A function that opens a laboratory; whatever went wrong on its page fails the test at its end."""
     contexts, complaints = [], []
 
-    def open_lab(name, link="", *, around=AROUND, attribute="", before="", settle=True, part=None, **settings):
+    def open_lab(
+        name, link="", *, part=None, around=AROUND, attribute="", before="", settle=True, **settings
+    ):
         path = tmp_path / f"{name}.html"
         lab = getattr(labs, name)(**(part or {}))
         path.write_text(around.format(attribute, lab.page()), encoding="utf-8")

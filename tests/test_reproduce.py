@@ -84,7 +84,7 @@ def task(**changes):
 
 
 THEOREM = {"accuracy": 0.7, "learned_at": 2, "attention": 1.0, "sample_attention": [1.0]}
-THEOREM |= {"large_accuracy": 0.7, "large_attention": 1.0}
+THEOREM |= {"large_accuracy": 0.7, "large_attention": 1.0, "large_lead": -0.1}
 FIRST = {"formula_error": 0.0, "spread": 0.0, "moved": 0.0, "printed": 97, "expected": {0.5: (1, 5)}}
 LENGTHS = {"trained_on": 0.01, "rise": {0.2: 5.0}}
 SYMMETRIC = {"value_spread": 0.0, "attention_spread": 0.0}

@@ -486,7 +486,7 @@ export const lab = {
     "Repaired: wider gap": { set: { alpha: 0.01, chains: 9000, gap: 3.99 }, look: "Chains as nearly certain as printed (the flow saves time), but each head begins closer to its own lag: the pair wins." },
     "Repaired: larger a(0)": { set: { alpha: 0.01, chains: 9000, a: 1 }, look: "Chains as nearly certain as printed (the flow saves time), but matches count from the start: the pair wins." },
     "Too large an a(0)": { set: { alpha: 1, a: 10 }, look: "In random chains, with α = 1, matches count too much too early: the race has no winner, and yet the loss ends close to the best." },
-    "Figure 3(b): the time it shows": { set: { two: 5e7 }, look: "Stage II runs a thousand times longer, and the heads become as sharp as in the paper’s figure." },
+    "Figure 3(b): heads as sharp": { set: { two: 5e7 }, look: "Stage II runs a thousand times longer, and the heads become as sharp as in the paper’s figure." },
     "Theorem 3.6": { set: { gap: 8, a: 0.001 }, look: "A gap as wide as the theorem asks for. Stage II finds hardly anything left to do." },
     "Figure 7": { set: { alpha: 0.2, chains: 9000 }, look: "See the last picture: trained on 100 tokens, the transformer profits from longer contexts." },
     "One parent": { set: { lags: "2", alpha: 0.5 }, look: "The only parent stands two back. Its set wins, and head 2 alone sharpens." },

@@ -170,7 +170,7 @@ CLAIMS = (
         rule=information.rule_chen2024_known_size,
         judged="the parents win in every chain, at each M",
         change="True instead: the parents are the best of the sets of n lags that fit into r_n neighbouring "
-        "tokens, so the claim holds for M ≤ r_n.",
+        "tokens, so the claim holds for M = r_n. The paper assumes M > r_n.",
         seeds=0,
     ),
     Claim(
@@ -313,8 +313,8 @@ CLAIMS = (
         rule=stages.rule_stage_two_heads,
         judged="attention of heads 1 and 2 above 0.98, weights of head 3 moved by less than 0.05",
         change="α = 0.1, as in the authors' public code. With α = 0.01 Stage I has selected {3}, and head 3 "
-        "moves. The weights of about 9.6 in the authors' picture belong to a time near 5e7, not "
-        "50,000.",
+        "moves. Our flow reaches the weights of about 9.6 in the authors' picture only near time "
+        "5e7, not by 50,000.",
         quick={"descend": False},
     ),
     Claim(

@@ -58,6 +58,11 @@ def _task(found: Mapping[str, float]) -> str:
     )
 
 
+def _lead(visits: float) -> str:
+    """Return how a position's gain compares with the parent's, in words."""
+    return f"{abs(visits):.3f} visits {'more' if visits > 0 else 'fewer'} than the parent"
+
+
 CLAIMS = (
     Claim(
         id="shi2025-optimal",
@@ -129,14 +134,15 @@ CLAIMS = (
             "; ".join(
                 f"p = {p}: {x['accuracy']:.6f} on the population, from step {x['learned_at']} on; "
                 f"{spread(x['sample_accuracy'])} when trained on 1,000 walks; "
-                f"on 20 nodes {x['large_accuracy']:.3f}"
+                f"on 20 nodes {x['large_accuracy']:.3f} (N = 13), where the best other position "
+                f"gains {_lead(x['large_lead'])} (N = 401)"
                 for p, x in m[0].items()
             )
             + "."
         ),
         rule=success.rule_shi2025_accuracy,
         judged="population accuracy best possible to 1e-9, from the tenth step on at the latest; with a "
-        "change if not on twenty nodes, too",
+        "change if not on twenty nodes, too, or if there another position gains more than the parent",
         change="It takes an upper bound on the number of nodes, which depends on p. At p = 0.8 on 20 nodes "
         "all attention goes to the node three steps back, and the accuracy is 0.8³.",
         inside="n_seeds",
@@ -153,8 +159,8 @@ CLAIMS = (
         rule=success.rule_shi2025_output,
         judged="distance below 0.05 with exponent between −0.6 and −0.4; contradicted if that holds for the "
         "square root and the distance stays",
-        change="True instead: for p ≠ 1/2 the limit is the direction of the entrywise square root, at the "
-        "same rate.",
+        change="True instead, where attention finds the parent: for p ≠ 1/2 the limit is the direction of "
+        "the entrywise square root, at the same rate.",
         inside="n_seeds",
         quick={"steps": 1000},
     ),
@@ -169,7 +175,8 @@ CLAIMS = (
         rule=success.rule_shi2025_value,
         judged="distance below 0.05 with exponent between −0.6 and −0.4; contradicted if that holds for the "
         "square root and the distance stays",
-        change="True instead: for p ≠ 1/2 the limit is the entrywise square root of Πᵀ, at the same rate.",
+        change="True instead, where attention finds the parent: for p ≠ 1/2 the limit is the entrywise "
+        "square root of Πᵀ, at the same rate.",
         inside="n_seeds",
         quick={"steps": 1000},
     ),
@@ -184,14 +191,15 @@ CLAIMS = (
             "; ".join(
                 f"p = {p}: short of one by less than {power(1 - x['attention'])} on the population "
                 f"(N = 11), {power(1 - np.median(x['sample_attention']))} in the median sample (N = 97); "
-                f"on 20 nodes the parent gets {x['large_attention']:.3f}"
+                f"on 20 nodes the parent gets {x['large_attention']:.3f} (N = 13), and the best "
+                f"other position gains {_lead(x['large_lead'])} (N = 401)"
                 for p, x in m[0].items()
             )
             + "."
         ),
         rule=success.rule_shi2025_attention,
         judged="short of one by less than 1e-4, population and median sample; with a change if not on twenty "
-        "nodes, too",
+        "nodes, too, or if there another position gains more than the parent. The rate in N is not tested",
         change="It takes an upper bound on the number of nodes, which depends on p: a position gains what it "
         "says on average, and on a large circle drift makes the node three steps back say more.",
         inside="n_seeds",
