@@ -35,7 +35,18 @@ WRONG = {
         (lambda z: (z + 0.1) ** -2.0, "should fall"),
     ],
     "a-chain-that-misleads": [
-        (mt.CircleWalk(5, 0.7).transition_matrix(), "The parent gets"),
+        (mt.CircleWalk(5, 0.7).transition_matrix(), "Near zero no position"),
+        ([[0.34, 0.33, 0.33], [0.33, 0.34, 0.33], [0.33, 0.33, 0.34]], "is symmetric"),
+        ([[0.34, 0.33, 0.33], [0.32, 0.35, 0.33], [0.33, 0.32, 0.35]], "Near zero no position"),
+        (
+            [
+                [0.01, 0.8, 0.01, 0.18],
+                [0.26, 0.62, 0.07, 0.05],
+                [0.05, 0.35, 0.58, 0.02],
+                [0.25, 0.73, 0.02, 0],
+            ],
+            "The parent gets 100.0%",
+        ),
         (mt.CircleWalk(6, 1.0).transition_matrix(), "Not every state"),
         ([[0.5, 0.5], [0.5, 0.5]], "Three to six states"),
     ],

@@ -84,14 +84,23 @@ class AChainThatMisleads:
         matrix = stochastic(answer)
         if not 3 <= len(matrix) <= 6:
             raise Wrong(f"Three to six states are wanted, this has {len(matrix)}.")
+        if np.allclose(matrix, matrix.T):
+            raise Wrong("This matrix is symmetric, and near zero no symmetric one misleads.")
         chain = NGramChain(matrix, lags=(1,))
         if not chain.irreducible or not chain.primitive:
             raise Wrong("Not every state can be reached from every other after any long enough time.")
-        shares = []
-        for seed in (0, 1):
-            tokens = chain.sample(4000, 20, rng=seed, initial="stationary")
-            run = OneLayerModel(len(matrix), 20).train(tokens, learning_rate=1.0, steps=3, record_every=3)
-            shares.append(run.attention[-1, -2])
-        if max(shares) > 0.5:
-            raise Wrong(f"The parent gets {max(shares):.1%} of the attention.")
-        return f"The parent gets {max(shares):.1%} of the attention, on two fresh samples."
+        start = chain.stationary_distribution()
+        joint = [start[:, None] * np.linalg.matrix_power(matrix, k) for k in range(1, 5)]
+        parent, *others = ((law * np.sum(joint, axis=0)).sum() for law in joint)
+        if max(others) < parent * (1 + 1e-9):
+            raise Wrong("Near zero no position gains more than the parent on this chain.")
+        tokens = np.indices((len(matrix),) * 5).reshape(5, -1).T
+        chances = start[tokens[:, 0]] * matrix[tokens[:, :-1], tokens[:, 1:]].prod(axis=1)
+        run = OneLayerModel(len(matrix), 5).train(
+            tokens, weights=chances, learning_rate=0.01, steps=100, record_every=100
+        )
+        *others, parent = run.attention[-1, :-1]
+        shares = f"The parent gets {parent:.1%} of the attention, another token {max(others):.1%}."
+        if max(others) <= 0.5:
+            raise Wrong(shares)
+        return shares
