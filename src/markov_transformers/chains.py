@@ -628,7 +628,7 @@ class NGramChain:
         Parameters
         ----------
         tolerance : float, default 0.25
-            Largest distance from stationarity, in (0, 1).
+            Largest distance from stationarity, in (0, 1].
 
         Returns
         -------
@@ -726,7 +726,7 @@ class DirichletPrior:
         The gamma variables behind a Dirichlet row are drawn as logarithms, with
         :math:`\log G_\alpha = \log G_{\alpha+1} + \tfrac1\alpha \log U`, so that at least one entry
         of each row survives whatever the concentration. Entries below 1e-308 become zero, about
-        half of them at a concentration of 1e-3.
+        a third of them for three tokens at a concentration of 1e-3.
         """
         n_kernels = check.integer("n_kernels", n_kernels, minimum=1)
         rng = check.generator(rng)

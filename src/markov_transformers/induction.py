@@ -110,6 +110,11 @@ class InductionHead(GeneralizedInductionHead):
     window : int, default 1
         Window M: the first M tokens are never counted.
 
+    Raises
+    ------
+    ValueError
+        If the window is not a positive integer.
+
     References
     ----------
     Chen et al. (2024), (3.3) with S = {1}; Olsson et al. (2022).
@@ -134,6 +139,11 @@ class FullHistoryMatch(GeneralizedInductionHead):
     ----------
     window : int
         Window M, at least 1; the lags 1 ... M are matched.
+
+    Raises
+    ------
+    ValueError
+        If the window is not a positive integer.
 
     References
     ----------

@@ -58,6 +58,8 @@ class LayerNormModel(FullModel):
     ------
     ValueError
         If an argument is out of range.
+    TypeError
+        If `loss` is not a loss.
 
     Notes
     -----

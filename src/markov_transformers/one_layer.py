@@ -512,6 +512,8 @@ class OneLayerModel:
         ------
         ValueError
             If an argument is out of range or a shape does not fit.
+        TypeError
+            If `start` or `loss` is of another kind.
 
         Warns
         -----

@@ -9,9 +9,9 @@ and two numbers, :math:`v` and the gap between the scores of a token and of the 
 the place of all parameters. The family is kept exactly, but it is unstable: deviations between
 nodes of different distance to the target grow by a factor of about
 
-.. math:: 1 + \eta\,|\ell'(f)|\,a\,\sqrt{\kappa_q\, r / K}
+.. math:: 1 + \eta\,|\ell'(f)|\,a\,\sqrt{R\, r / K}
 
-per iteration, where :math:`\kappa_q` is the speed of a position's score. Rounding errors are such
+per iteration, where :math:`R` is the speed of a position's score. Rounding errors are such
 deviations.
 
 Source: Shi and Cao (2025), section 4 and Theorem 4.1; the two recursions are derived here.
@@ -192,7 +192,7 @@ def follow_deviation(
 
     .. math::
         \phi_m \leftarrow \phi_m - \tfrac{\eta}{K}\, \ell'(f)\, r a\, q_m, \qquad
-        q_m \leftarrow q_m - \eta \kappa_q\, \ell'(f)\, a\, (\phi_m + v a_N\, q_m).
+        q_m \leftarrow q_m - \eta R\, \ell'(f)\, a\, (\phi_m + v a_N\, q_m).
 
     Parameters
     ----------

@@ -215,11 +215,11 @@ export const lab = {
     { name: "profile", title: "V beside Πᵀ and its square root",
       about: "How V goes on from the node it looks at. Π holds the true probabilities; all are scaled to length one.", draw: drawProfile },
     { name: "history", title: "Where it looked, iteration by iteration",
-      about: "Each row is one iteration.", wide: true, draw: drawHistory },
+      about: "From top to bottom the iterations that were recorded, at most 101.", wide: true, draw: drawHistory },
     { name: "kl", title: "Distance from the true law (KL)",
       about: "Zero would be the true law. It stays above zero as long as shares go to nodes that cannot come next.", draw: drawDivergence },
     { name: "uneven", title: "How uneven the attention is",
-      about: "Zero would be attention exactly alike on all nodes, from which training cannot leave by itself.", draw: drawUnevenness },
+      about: "Zero would be attention exactly alike on all nodes. From there training goes on by itself, unless all walks look alike: p is 0 or 1 and N − 1 a multiple of K.", draw: drawUnevenness },
   ],
 };
 
