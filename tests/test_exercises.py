@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import symtable
+from fractions import Fraction
 from pathlib import Path
 
 import nbformat
@@ -230,8 +231,6 @@ def test_an_unknown_part_names_the_parts():
 
 
 def test_a_fraction_worked_out_by_hand_is_a_number():
-    from fractions import Fraction
-
     assert mt.check("wet-spells", days=Fraction(5, 2)).parts["days"][0] is True
 
 
@@ -241,12 +240,47 @@ def test_feedback_fits_the_page():
             assert max(map(len, repr(answered(exercise, answer)).split("\n"))) <= 76
 
 
+def test_tensors_make_a_set():
+    torch = pytest.importorskip("torch")
+    assert mt.check("lengths-that-fail", on_five_nodes=torch.arange(6, 31, 5)).parts["on_five_nodes"][0]
+    assert mt.check("uneven-flips", by_last_token=torch.tensor([2, 3, 4])).parts["by_last_token"][0]
+
+
+def _differences(n_nodes, length):
+    """The gradient of the cross-entropy at zero, by central differences."""
+    walks = (np.arange(n_nodes)[:, None] - np.arange(length - 1, 0, -1)) % n_nodes
+    average = np.eye(n_nodes)[walks].sum(axis=1) / length  # (target, node)
+
+    def loss(value):
+        scores = average @ value.T
+        return np.mean(np.log(np.exp(scores).sum(axis=1)) - scores.diagonal())
+
+    found, h = np.zeros((n_nodes, n_nodes)), 1e-4
+    for place in np.ndindex(found.shape):
+        nudge = np.zeros_like(found)
+        nudge[place] = h
+        found[place] = (loss(nudge) - loss(-nudge)) / (2 * h)
+    return found
+
+
 def test_right_answers_in_other_forms_are_right():
     there_and_back = mt.check("there-and-back", lambda pi: (lam := np.linalg.eigvals(pi)) * lam.conj())
     assert there_and_back.right
     assert mt.check("forty-steps-ago", clockwork=5 + 0j).parts["clockwork"][0]
     assert mt.check("parity-at-a-distance", n_windows=np.exp(np.log(8))).parts["n_windows"][0]
     assert mt.check("uneven-flips", by_last_token=(lag for lag in (2, 3, 4))).parts["by_last_token"][0]
+    assert mt.check("a-small-rate", power_of_rate=1.99504, power_of_A=2.004).right
+    assert mt.check("who-comes-to-rest", resting=["a", "b", "c", "f"]).parts["resting"][0]
+    rounded = [1, -0.5 + 0.87j, -0.5 - 0.87j]
+    assert mt.check("period-three", on_the_circle=rounded).parts["on_the_circle"][0]
+    pairs = [([0, 0, 0], [1, 1, 2]), ([0, 0, 0], [1, 1, 1])]
+    assert mt.check("tables-of-matches", twins=pairs).parts["twins"][0]
+    assert mt.check("nearly-uniform", lambda d, n, k: Fraction(d**n - 1, d**n - d ** (n - k))).right
+    zero_dimensional = [np.array(n) for n in (6, 11, 16, 21, 26)]
+    assert mt.check("lengths-that-fail", on_five_nodes=zero_dimensional).parts["on_five_nodes"][0]
+    assert mt.check("a-loss-that-objects", gradient=_differences).parts["gradient"][0]
+    near_the_best = 0.005 * np.roll(np.eye(4), 1, axis=1) + 0.995 * (1 - np.eye(4)) / 3
+    assert mt.check("never-staying", kernel=near_the_best).parts["kernel"][0]
     dusty = (1 - np.eye(4)) / 3 + 1e-17 * np.eye(4)
     assert mt.check("never-staying", kernel=dusty).parts["kernel"][0]
 

@@ -542,4 +542,5 @@ def test_memory_of_the_worker_stays_flat_over_a_thousand_trainings(opened, name,
     before = used()
     shown.page.evaluate(HURRY, [key, 1000])
     shown.settle()
-    assert used() < before + 1_000_000  # a thousand data sets kept would be a hundred
+    after = min(used() for _ in range(3))  # garbage may wait for the next collection, a leak stays
+    assert after < before + 1_000_000  # a thousand data sets kept would be a hundred

@@ -19,6 +19,7 @@ WRONG = {
     "how-many-matches": [
         ({"expected": lambda p, length, window: length * (p**2).sum()}, "The first M positions"),
         ({"expected": lambda p, length, window: (length - window) / len(p)}, "equally likely"),
+        ({"expected": lambda p, length, window: (length - 3) * (p**2).sum()}, "Too low"),
         ({"full_history": "still no better than the unigram"}, "Run the table again"),
     ],
     "fool-the-head": [

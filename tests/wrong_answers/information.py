@@ -37,6 +37,7 @@ WRONG = {
         (([[0.5, 0.5], [0.5, 0.5]], (1,), (2,)), "does not depend on lag 1"),
         ((_WALK, (1,), (1, 2)), "holds all parents"),
         (([[0.9, 0.2], [0.1, 0.9]], (1,), (2,)), "The library refuses it"),
+        (([[0.9, 0.1], [0.1, 0.9]], 1, 2), "as tuples, like (1,)"),
         ((_WALK, (1,)), "Hand in three things"),
     ],
     "three-coincidences": [

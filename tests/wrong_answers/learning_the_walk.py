@@ -19,6 +19,7 @@ WRONG = {
         ({"power_of_rate": 1}, "What is V made of"),
         ({"power_of_A": 1}, "the position of the question"),
         ({"power_of_A": 4}, "Too high"),
+        ({"power_of_rate": 1.9}, "Too low"),
     ],
     "the-tie-of-step-one": [
         ({"lead": lambda n_nodes, length: _home(n_nodes, length - 1)}, "left over after pairing"),

@@ -32,6 +32,7 @@ WRONG = {
         ({"half_time": np.log(100) / _SPEED}, "leaves ninety-nine"),
         ({"half_time": 5}, "Too high"),
         ({"resting": ["A", "B"]}, "lacks 2 members"),
+        ({"resting": ["a", "b"]}, "what is there is right"),
         ({"resting": ["A", "B", "C", "D", "F"]}, "one member too many"),
         ({"stable": ["A", "F"]}, "one member too many"),
         ({"stable": ["B"]}, "does not belong there"),

@@ -24,6 +24,8 @@ WRONG = {
     "what-is-left-of-a-million": [
         ({"numbers_of_W": lambda k, n: (k + n) ** 2}, "always meets the same vector"),
         ({"numbers_of_W": lambda k, n: n}, "which node stands there"),
+        ({"numbers_of_W": lambda k, n: k + n - 1}, "idle or not"),
+        ({"numbers_of_W": lambda k, n: k + n - 2}, "True of the dimension"),
         ({"smallest_M": lambda n: n - 1}, "a place of its own"),
         ({"smallest_M": lambda n: 1000}, "the result is off"),
     ],
@@ -36,5 +38,8 @@ WRONG = {
         (lambda g, gram, rate: -rate * gram[-1, -1] ** 2 * g, "orthogonal names"),
         (lambda g, gram, rate: -rate * gram @ g, "move u?"),
         (lambda g, gram, rate: rate * gram[-1, -1] * gram @ g, "down the slope"),
+        (lambda g, gram, rate: -rate * np.diag(gram) * (gram @ g), "entries are off"),
+        (lambda g, gram, rate: -rate * 3 * (gram @ g), "entries are off"),
+        (lambda g, gram, rate: -0.2 * gram[0, 0] * (g @ gram), "entries are off"),
     ],
 }

@@ -7,6 +7,7 @@ WRONG = {
         (lambda length, m, d: d**m, "only so many places"),
         (lambda length, m, d: length - m, "different windows"),
         (lambda length, m, d: min(length, d**m), "no full window"),
+        (lambda length, m, d: min(length - m + 1, d**m), "a slightly different one"),
     ],
     "read-the-exponent": [
         (lambda n, t: np.polyfit(n, t, 1)[0], "Take logarithms first"),
@@ -22,6 +23,10 @@ WRONG = {
         (
             lambda counting, plain, engine: -(-counting // (plain - engine)) if plain != engine else 0,
             "gains nothing",
+        ),
+        (
+            lambda counting, plain, engine: -(-counting // (plain - engine)) if plain > engine else None,
+            "returned nothing for",
         ),
     ],
     "names-do-not-matter": [

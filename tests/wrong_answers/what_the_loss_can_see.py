@@ -7,6 +7,9 @@ import numpy as np
 _ENTRIES = [(2, 3, 2, 1), (2, 2, 1, 1), (1, 2, 0, 2), (0, 1, 3, 1), (3, 0, 2, 1), (2, 3, 1, 1)]
 _ONE = [1, 0, 1, 2, 2, 0, 0, 1, 2, 1, 1, 0, 2, 0, 1, 2, 0, 0]
 _TWO = [1, 0, 1, 2, 1, 1, 0, 2, 0, 1, 2, 2, 0, 0, 1, 2, 0, 0]
+_TAIL = np.random.default_rng(0).integers(0, 3, 300).tolist()
+_W, _P, _Q = [1, 1, 1], [0, 2], [2, 2, 0]
+_FAR = [_W + _P + _W + _Q + _W + _TAIL, _W + _Q + _W + _P + _W + _TAIL]  # λ = 0.01 tells them apart
 
 _IDLE = {  # the cases that never change
     (3, 4, 0, 0): True,
@@ -62,6 +65,7 @@ WRONG = {
         ({"R": lambda n, m, s, a, epsilon: _pull(n, m, s, a, 0.0)}, "shift ε"),
         ({"R": lambda n, m, s, a, epsilon: -_pull(n, m, s, a, epsilon)}, "the other way round"),
         ({"R": lambda n, m, s, a, epsilon: _pull(n, m, s, 0.0, epsilon)}, "right for a = 0"),
+        ({"R": lambda n, m, s, a, epsilon: _pull(n, m, s, a, 0.1)}, "ε = 0.3"),
         ({"idle": lambda n, m: not m.any()}, "nothing but the target comes is idle"),
         (
             {"idle": lambda n, m: len(set(m / np.maximum(n, 1))) == 1},
@@ -81,12 +85,15 @@ WRONG = {
         ({"told_apart": [_ONE, _ONE]}, "are the same"),
         ({"told_apart": [_ONE, _ONE[::-1]]}, "window counts"),
         ({"told_apart": [_ONE[:6], _TWO[:6]]}, "at least 8 tokens"),
+        ({"told_apart": _FAR}, "at most 100 tokens"),
+        ({"blind": _FAR}, "at most 100 tokens"),
         ({"blind": [_ONE, _TWO]}, "with a slope tells"),
         ({"blind": [_ONE, _ONE[::-1]]}, "Even the model without a slope"),
     ],
     "train-on-the-limit": [
         ({"limit_loss": lambda laws, s, a, e: _limit(laws, s, a, 0.0)}, "shift ε"),
         ({"limit_loss": lambda laws, s, a, e: _limit(laws, s, a, e, query=False)}, "not equally likely"),
+        ({"limit_loss": lambda laws, s, a, e: _limit(laws, s, a, 0.1)}, "ε = 0.3"),
         ({"limit_loss": lambda laws, s, a, e: _limit(laws, s.T, a, e)}, "is off"),
         ({"scale": "it stops earlier"}, "hedge against"),
         ({"scale": "it stops at the same place"}, "few and noisy"),

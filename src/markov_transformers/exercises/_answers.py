@@ -15,6 +15,7 @@ import numpy as np
 
 _LONGEST = 10_000  # members of a set that are looked at
 _DUST = 1e-12  # what an optimiser leaves where it means zero
+_CLOSE = "Is it rounded, or is the formula a slightly different one?"
 
 
 class Wrong(Exception):
@@ -47,11 +48,12 @@ def number(
     low: str = "",
     high: str = "",
     slips: Mapping[float, str] | None = None,
+    close: str = "Give more digits.",
 ) -> float:
     """Compare a number with the expected one, within `rel` of it or `abs`, whichever is larger.
 
     `slips` maps wrong values that a known slip leads to onto what to say about them; `low` and `high`
-    are hints for other values.
+    are hints for other values, `close` is one for values within two per cent.
     """
     value = a_number(answer)
 
@@ -64,7 +66,7 @@ def number(
         if near(slip):
             raise Wrong(message)
     if rel and expected and math.isclose(value, expected, rel_tol=0.02):
-        raise Wrong("Close. Give more digits.")
+        raise Wrong(f"Close. {close}")
     if value < expected:
         raise Wrong(f"Too low. {low}".strip())
     raise Wrong(f"Too high. {high}".strip())
@@ -105,9 +107,13 @@ def array(
     rel: float = 1e-6,
     abs: float = 1e-9,
     what: str = "The array",
+    where: str = "",
     slips: Iterable[tuple[object, str]] = (),
 ) -> np.ndarray:
-    """Compare an array with the expected one, entry by entry, and name the first that is off."""
+    """Compare an array with the expected one, entry by entry, and name the first that is off.
+
+    `what` begins the message about a shape, `where` that about entries.
+    """
     target = np.asarray(expected, dtype=float)
     given = an_array(answer, target.shape, what)
     if np.allclose(given, target, rtol=rel, atol=abs):
@@ -120,7 +126,7 @@ def array(
     place = tuple(np.argwhere(off)[0])
     direction = "too low" if given[place] < target[place] else "too high"
     count = f"{int(off.sum())} of {off.size} entries are off. The first" if off.sum() > 1 else "One entry"
-    raise Wrong(f"{count}, at {_place(place)}, is {direction}.")
+    raise Wrong(f"{where}{count}, at {_place(place)}, is {direction}.")
 
 
 def stochastic(answer: object, n_states: int | None = None, what: str = "The matrix") -> np.ndarray:
@@ -186,7 +192,9 @@ def call(function: object, *arguments: object, shown: str = "") -> object:
         raise
     except (Exception, SystemExit) as error:
         raise Wrong(f"Your function raised {type(error).__name__}: {error}{where}.") from None
-    if value is None or value is ...:
+    if value is None:  # a branch without a return, while an empty cell returns an ellipsis
+        raise Wrong(f"Your function returned nothing{where}.")
+    if value is ...:
         raise Wrong("waiting for your function to return something.", waiting=True)
     return value
 
@@ -214,10 +222,10 @@ def function(
         for case, value, target in zip(cases, values, targets):
             what = f"For {show(*case)} the result"
             if target.ndim:
-                array(value, target, rel=rel, abs=abs, what=what)
+                array(value, target, rel=rel, abs=abs, what=what, where=f"For {show(*case)}: ")
             else:
                 try:
-                    number(value, float(target), rel=rel, abs=abs)
+                    number(value, float(target), rel=rel, abs=abs, close=_CLOSE)
                 except Wrong as wrong:
                     raise Wrong(f"{what} is off. {wrong}") from None
     except Wrong:
@@ -246,6 +254,8 @@ def _plain(answer: object) -> np.ndarray | None:
 
 
 def _member(item: object) -> object:
+    if hasattr(item, "tolist"):  # arrays and tensors, those without dimensions among them
+        item = item.tolist()
     if isinstance(item, (str, bytes)):
         return item
     if isinstance(item, Iterable):

@@ -25,7 +25,8 @@ class LagClasses:
             ),
             (lambda k, n: (n - np.arange(1, n + 1)) % k, "The empty column is in no class."),
         ]
-        function(answer, reference, [(3, 7), (6, 13), (4, 9)], show="K = {} and N = {}".format, slips=slips)
+        cases = [(3, 7), (6, 13), (4, 9), (3, 8), (5, 12)]  # in the last two K does not divide N - 1
+        function(answer, reference, cases, show="K = {} and N = {}".format, slips=slips)
         return "Columns of one class hold the same node on every deterministic walk."
 
 
@@ -69,8 +70,9 @@ class RowsOfASample:
             (lambda w, t, rate, e: rate * w * t / len(w) / e, "Right at the start. Later the slope falls."),
         ]
         rng = np.random.default_rng(8)
-        cases = [(rng.dirichlet(np.full(n, 9.0)), t, 0.5, 0.1) for n, t in ((6, 1.0), (4, 40.0))]
-        show = lambda w, t, rate, e: f"{len(w)} shares and t = {t:g}"  # noqa: E731
+        settings = ((6, 1.0, 0.5, 0.1), (4, 40.0, 0.3, 0.2))
+        cases = [(rng.dirichlet(np.full(n, 9.0)), *rest) for n, *rest in settings]
+        show = lambda w, t, rate, e: f"{len(w)} shares, t = {t:g}, η = {rate} and ε = {e}"  # noqa: E731
         function(answer, reference, cases, show=show, slips=slips)
         return "In the long run the rows go like the square roots of the shares."
 

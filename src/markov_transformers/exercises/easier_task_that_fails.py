@@ -92,7 +92,9 @@ class ALossThatObjects:
             ),
         ]
         show = "K = {} and N = {}".format
-        function(answer, reference, [(6, 97), (6, 98), (5, 13)], show=show, slips=slips, abs=1e-12)
+        # The first is exactly zero; finite differences and single precision leave some dust there.
+        cases = [(6, 97), (6, 98), (5, 13)]
+        function(answer, reference, cases, show=show, slips=slips, abs=1e-8)
 
     def one_token_more(answer):
         remark = "Use the gradient: which node gets the highest score on the walk with target y?"

@@ -47,7 +47,8 @@ class HowManyMatches:
             ),
         ]
         rng = np.random.default_rng(2)
-        cases = [(rng.dirichlet(np.full(n, 0.7)), length, 3) for n, length in ((3, 50), (9, 50), (27, 500))]
+        settings = ((3, 50, 2), (9, 50, 3), (27, 500, 5))
+        cases = [(rng.dirichlet(np.full(n, 0.7)), length, window) for n, length, window in settings]
         show = lambda p, length, window: f"{len(p)} patterns, L = {length} and M = {window}"  # noqa: E731
         function(answer, reference, cases, show=show, slips=slips)
 

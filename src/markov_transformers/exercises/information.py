@@ -102,6 +102,8 @@ class AsGoodAsTheParents:
             kernel, lags, subset = answer
         except (TypeError, ValueError):
             raise Wrong("Hand in three things: (kernel, lags, subset).") from None
+        if not all(isinstance(some, Iterable) for some in (lags, subset)):
+            raise Wrong("Write the lags and the subset as tuples, like (1,).")
         try:
             parents, seen = (tuple(sorted(operator.index(lag) for lag in some)) for some in (lags, subset))
             if max(*parents, *seen, 0) > 8:

@@ -104,8 +104,8 @@ class NearlyUniform:
             (lambda d, n, k: 1 / reference(d, n, k), "Upside down: the parents are in the numerator."),
             (lambda d, n, k: (d + 1) / d, "Right for two parents and one of them. What about n and k?"),
         ]
-        cases = [(2.0, 2, 1), (3.0, 2, 1), (2.0, 3, 2), (5.0, 4, 1), (3.0, 3, 3)]
-        function(answer, reference, cases, show="d = {:g}, n = {} and k = {}".format, slips=slips)
+        cases = [(2, 2, 1), (3, 2, 1), (2, 3, 2), (5, 4, 1), (3, 3, 3)]
+        function(answer, reference, cases, show="d = {}, n = {} and k = {}".format, slips=slips)
         return "The price cancels: what a set gains by its size is only that it knows more of the mean."
 
 

@@ -31,11 +31,11 @@ class TimidForever:
 class ASmallRate:
     def power_of_rate(answer):
         slips = {1.0: "One factor comes from the step itself. What is V made of when attention moves?"}
-        number(answer, 2.0, rel=1e-6, slips=slips)
+        number(answer, 2.0, rel=0.02, slips=slips)  # room for a measured power
 
     def power_of_A(answer):
         slips = {1.0: "W meets the position of the column, and the position of the question."}
-        number(answer, 2.0, rel=1e-6, slips=slips)
+        number(answer, 2.0, rel=0.02, slips=slips)  # room for a measured power
         return (
             "With A near 500 even a tiny η gives attention a large stride, as soon as V has something to say."
         )

@@ -20,6 +20,7 @@ class NoneInAThousand:
                 lambda n: 1 - 0.95 ** (1 / n),
                 "That is a share with which none is seen in 95 % of cases. Turn it round.",
             ),
+            (lambda n: -np.log(0.05) / n, "Right in the limit of large n. The exact value is asked for."),
             (lambda n: 3 / n, "A good rule of thumb for large n. The exact value is asked for."),
             (lambda n: 0.0, "None seen is not none there."),
             (lambda n: 1 / n, "At this share none is seen in more than a third of cases."),
@@ -71,12 +72,14 @@ class ARuleWithTeeth:
             ([0.7, 0.69, 0.5, 0.4, 0.3], "two runs in five close"),
             ([0.7, 0.69, 0.71, 0.4, 0.3], "three runs in five close"),
             ([0.7, 0.69, 0.4, 0.3], "half of the runs close"),
+            ([0.7, 0.7, 0.7, 0.3, 0.3, 0.3], "three runs in six close"),
         ]
         for values, shown in cases:
             accuracy = np.array(values)
             verdict = call(answer, accuracy, 0.7, 1000, shown=shown)
-            if verdict not in ("reproduced", "with a change", "not reproduced"):
-                raise Wrong("A rule returns 'reproduced', 'with a change' or 'not reproduced'.")
+            words = ("reproduced", "with a change", "not reproduced")
+            if not isinstance(verdict, str) or verdict not in words:
+                raise Wrong("A rule returns one string: 'reproduced', 'with a change' or 'not reproduced'.")
             if verdict != _judge(accuracy, 0.7, 1000):
                 raise Wrong(f"With {shown}, the rule says {verdict!r}.")
         for sigmas, wanted in ((2.9, "reproduced"), (3.1, "not reproduced")):

@@ -60,7 +60,7 @@ class PeriodThree:
             raise Wrong(f"{off[0]:.3g} is not on the unit circle: its modulus is {abs(off[0]):.5g}.")
         if values.size != 3:
             raise Wrong(f"There are not {values.size} of them. Their number is the period.")
-        if not np.allclose(values**3, 1, atol=1e-2) or len(set(np.round(np.angle(values), 1) % 6.2)) < 3:
+        if not np.allclose(values**3, 1, atol=5e-2) or len(set(np.round(np.angle(values), 1) % 6.2)) < 3:
             raise Wrong("The number is right. Three steps bring each class back to itself: what is λ³?")
         return "A period of d puts the d-th roots of one into the spectrum."
 
@@ -106,9 +106,9 @@ class NeverStaying:
         if matrix.diagonal().any():
             raise Wrong(f"State {int(np.argmax(matrix.diagonal()))} can stay where it is.")
         second = np.sort(np.abs(np.linalg.eigvals(matrix)))[-2]
-        if second > 1 / 3 + 1e-3:
+        if second > 1 / 3 + 5e-3:
             raise Wrong(f"This chain has |λ₂| = {second:.4f}. There are faster ones.")
-        return f"|λ₂| = {second:.4f}, and no chain that never stays is faster."
+        return f"|λ₂| = {second:.4f}, within 0.005 of the smallest possible."
 
     def best(answer):
         slips = [(lambda n: 1 / n, "The trace is zero and one eigenvalue is one. How many others are there?")]

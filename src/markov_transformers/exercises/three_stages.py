@@ -31,12 +31,19 @@ class WhoComesToRest:
         return "A set that is hardly there needs only a logarithm of its odds to catch up."
 
     def resting(answer):
-        a_set(answer, ["A", "B", "C", "F"], what="Your list of resting states")
+        a_set(_capitals(answer), ["A", "B", "C", "F"], what="Your list of resting states")
         return "A set without a share has no speed, and sets that are all equally fit leave each other alone."
 
     def stable(answer):
-        a_set(answer, ["A"], what="Your list of stable states")
+        a_set(_capitals(answer), ["A"], what="Your list of stable states")
         return "Rest is not stability: only where the fittest set has everything does a disturbance die out."
+
+
+def _capitals(answer: object) -> object:
+    """Read lower-case names of states as capitals; what is no list is left as it is."""
+    if not isinstance(answer, (list, tuple, set, frozenset)):
+        return answer
+    return [name.upper() if isinstance(name, str) else name for name in answer]
 
 
 @exercise(_CHAPTER, "one-lag-or-two", "When is a second head worth it?", level=2, minutes=20)

@@ -69,6 +69,11 @@ class WhatIsLeftOfAMillion:
             (lambda k, n: (k + n) ** 2, "The right side of W always meets the same vector."),
             (lambda k, n: k * n, "A column's score is a sum: a part for the node, a part for the place."),
             (lambda k, n: n, "There is a part for which node stands there, too."),
+            (
+                lambda k, n: k + n - 1,
+                "You leave out an idle direction. Count the numbers u and q, idle or not.",
+            ),
+            (lambda k, n: k + n - 2, "True of the dimension. Count the numbers u and q, idle or not."),
         ]
         show = "K = {} and N = {}".format
         function(answer, lambda k, n: k + n, [(6, 97), (4, 9)], show=show, slips=slips)
@@ -120,6 +125,9 @@ class NeighboursWithSimilarNames:
         for n, rho in ((5, 0.5), (8, 0.9), (4, 0.0)):
             places = np.arange(n)
             cases.append((rng.normal(size=n), 3.0 * rho ** np.abs(places[:, None] - places), 0.2))
+        # Positions of different lengths, and another rate.
+        names = rng.normal(size=(6, 6))
+        cases.append((rng.normal(size=6), names @ names.T, 0.05))
 
         def reference(slope, gram, rate):
             return -rate * gram[-1, -1] * gram @ slope
