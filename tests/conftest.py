@@ -138,3 +138,20 @@ def laboratory(browser):
         return lambda function, argument=None: page.evaluate(f"x => numbers(({function})(x))", argument)
 
     return start
+
+
+@pytest.fixture(scope="session")
+def taken_apart(browser):
+    """Open a page where names of a laboratory's program are in scope and nothing has been started.
+
+    The result calls a JavaScript function with one argument.
+    """
+    from markov_transformers.labs._bundle import program
+
+    def start(name, *names):
+        page = browser.new_page()
+        shared = f"Object.assign(window, {{ {', '.join(names)} }});"
+        page.evaluate(program(name).replace("start(lab, program);", shared))
+        return page.evaluate
+
+    return start

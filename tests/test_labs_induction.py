@@ -9,7 +9,6 @@ import pytest
 
 import markov_transformers as mt
 from markov_transformers.labs import induction
-from markov_transformers.labs._bundle import program
 
 TRAINED = "document.querySelector('.mt-lab-said').textContent.includes('After Stage II')"
 
@@ -146,7 +145,6 @@ def test_settings_that_would_take_hours_are_refused_with_a_way_out(opened):
     assert "choose the flow" in page.locator(".mt-lab-message").inner_text()
 
 
-SHARED = "Object.assign(window, { lab, Random, startOf, settled, positions });"
 TOLD = """changes => {
   const settings = settled(lab, { ...startOf(lab), chains: 300, ...changes });
   for (const result of lab.compute(settings, {})) {
@@ -160,12 +158,10 @@ TOLD = """changes => {
 
 
 @pytest.fixture(scope="module")
-def told(browser):
+def told(taken_apart):
     """A function that trains in the laboratory and returns its sentences with the numbers of the run."""
-    page = browser.new_page()
-    page.evaluate(program("induction").replace("start(lab, program);", SHARED))
-    yield lambda settings: page.evaluate(TOLD, settings)
-    page.close()
+    run = taken_apart("induction", "lab", "startOf", "settled")
+    return lambda settings: run(TOLD, settings)
 
 
 unusual = pytest.mark.parametrize(
@@ -226,12 +222,10 @@ PRESET = """name => {
 
 
 @pytest.fixture(scope="module")
-def preset(browser):
+def preset(taken_apart):
     """A function that trains with the settings of a preset and returns the numbers that its line is about."""
-    page = browser.new_page()
-    page.evaluate(program("induction").replace("start(lab, program);", SHARED))
-    yield lambda name: page.evaluate(PRESET, name)
-    page.close()
+    run = taken_apart("induction", "lab", "startOf", "settled")
+    return lambda name: run(PRESET, name)
 
 
 def wins(run, winner):
@@ -266,11 +260,8 @@ def test_the_line_of_a_preset_is_true(preset, name):
     assert TRUE_OF[name](preset(name))
 
 
-def test_every_preset_has_its_line_tested(browser):
-    page = browser.new_page()
-    page.evaluate(program("induction").replace("start(lab, program);", "window.lab = lab;"))
-    assert page.evaluate("Object.keys(lab.presets)") == list(TRUE_OF)
-    page.close()
+def test_every_preset_has_its_line_tested(taken_apart):
+    assert taken_apart("induction", "lab")("Object.keys(lab.presets)") == list(TRUE_OF)
 
 
 EVERYWHERE = """seed => {
@@ -297,8 +288,6 @@ EVERYWHERE = """seed => {
 }"""
 
 
-def test_all_panels_can_be_drawn_anywhere_in_the_space_of_settings(browser):
-    page = browser.new_page()
-    page.evaluate(program("induction").replace("start(lab, program);", SHARED))
-    assert page.evaluate(EVERYWHERE, 0) == []
-    page.close()
+def test_all_panels_can_be_drawn_anywhere_in_the_space_of_settings(taken_apart):
+    run = taken_apart("induction", "lab", "Random", "startOf", "settled", "positions")
+    assert run(EVERYWHERE, 0) == []

@@ -10,7 +10,6 @@ from scipy import stats
 
 import markov_transformers as mt
 from markov_transformers.claims.failure import floating_gram
-from markov_transformers.labs._bundle import program
 from markov_transformers.symmetry import train_with_gram
 
 LOSSES = {
@@ -273,14 +272,10 @@ SAYS = """changes => {
 
 
 @pytest.fixture(scope="module")
-def says(browser):
+def says(taken_apart):
     """A function that trains in the laboratory and returns, by iteration, the sentence and the attention."""
-    page = browser.new_page()
-    page.evaluate(
-        program("walk").replace("start(lab, program);", "Object.assign(window, { lab, startOf, settled });")
-    )
-    yield lambda settings: page.evaluate(SAYS, settings)
-    page.close()
+    run = taken_apart("walk", "lab", "startOf", "settled")
+    return lambda settings: run(SAYS, settings)
 
 
 @pytest.mark.parametrize(
@@ -336,14 +331,10 @@ PRESET = """name => {
 
 
 @pytest.fixture(scope="module")
-def preset(browser):
+def preset(taken_apart):
     """A function that trains with the settings of a preset and returns the numbers that its line is about."""
-    page = browser.new_page()
-    page.evaluate(
-        program("walk").replace("start(lab, program);", "Object.assign(window, { lab, startOf, settled });")
-    )
-    yield lambda name: page.evaluate(PRESET, name)
-    page.close()
+    run = taken_apart("walk", "lab", "startOf", "settled")
+    return lambda name: run(PRESET, name)
 
 
 def even(run):
@@ -395,8 +386,5 @@ def test_the_line_of_a_preset_is_true(preset, name):
     assert TRUE_OF[name](preset(name))
 
 
-def test_every_preset_has_its_line_tested(browser):
-    page = browser.new_page()
-    page.evaluate(program("walk").replace("start(lab, program);", "window.lab = lab;"))
-    assert page.evaluate("Object.keys(lab.presets)") == list(TRUE_OF)
-    page.close()
+def test_every_preset_has_its_line_tested(taken_apart):
+    assert taken_apart("walk", "lab")("Object.keys(lab.presets)") == list(TRUE_OF)

@@ -157,7 +157,7 @@ class FullHistoryMatch(GeneralizedInductionHead):
 
     def __init__(self, window: int) -> None:
         self.window = check.integer("window", window, minimum=1)
-        check.room("window", window, 5 * self.window)
+        check.room("window", window, 4.9 * self.window)  # 4.5 to 5, as Python makes the tuple
         self.subset = tuple(range(1, self.window + 1))
 
     def __repr__(self) -> str:

@@ -65,6 +65,8 @@
 // A color is a name of COLORS: "blue", "vermilion", "green", "orange", "purple", "sky", "ink", "grey";
 // they follow light and dark. Same thing, same color, in all panels.
 //
+// data-controls, data-panels and data-start of the place choose a part of a laboratory and its settings.
+//
 // All files are joined into one scope: top-level names must differ across engine and lab (the bundle
 // refuses a clash), and only the forms `import { a, b } from "./x.js";` and `export const|function|class`
 // at the start of a line are understood. No code at top level that touches the document.
