@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 
 import numpy as np
 
-from ._answers import Wrong, _plain, a_set, an_array, call, choice, function, whole
+from ._answers import Wrong, a_set, an_array, call, choice, function, whole
 from ._cases import generators
 from ._exercise import exercise
 
@@ -54,9 +55,8 @@ class TablesOfMatches:
         return "With two tokens, each pair of windows has exactly one twin, its negative."
 
     def twins(answer):
-        pairs = _plain(answer)
-        if pairs is not None and pairs.shape == (2, 2, 3):  # two pairs, as in the text
-            answer = pairs.reshape(4, 3)
+        with suppress(Wrong):  # two pairs, as in the text
+            answer = an_array(answer, (2, 2, 3)).reshape(4, 3)
         windows = an_array(answer, (4, 3), "The list of four windows")
         if not np.isin(windows, (0, 1, 2)).all():
             raise Wrong("A window holds three tokens out of 0, 1 and 2.")
